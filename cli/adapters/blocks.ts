@@ -1,25 +1,21 @@
-// Content as a list of blocks, which most agents share: a text, or a list of `{type, …}`.
+// Most agents keep content as a text, or as a list of blocks: `{type, …}`.
 import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "./messages.ts";
+import { makeAttachment, notice, toolCall, toolResult, toThoughts, withAttachments } from "./messages.ts";
 import { dataText } from "./pictures.ts";
 import { findTagged, replaceTagged } from "./tags.ts";
-import { asString } from "./values.ts";
+import { asString, joinTexts, listFields } from "./values.ts";
 
-/** A content as blocks: a text becomes one, anything else none. */
+/** Makes one block of a text, and none of anything that is no list. */
 export function toBlocks(content: unknown): Fields[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.filter(isFields) : [];
+  return listFields(content);
 }
 
-/** A result's text: that of its blocks, one below the other. */
 export const joinBlockTexts = (content: unknown, unhandled: (type: string) => void): string =>
-  toBlocks(content)
-    .map((block) => blockText(block, unhandled))
-    .filter(Boolean)
-    .join("\n");
+  joinTexts(toBlocks(content).map((block) => readBlock(block, unhandled)));
 
-function blockText(block: Fields, unhandled: (type: string) => void): string {
+function readBlock(block: Fields, unhandled: (type: string) => void): string {
   switch (block.type) {
     case "text":
     case "toolResult":
@@ -34,15 +30,14 @@ function blockText(block: Fields, unhandled: (type: string) => void): string {
   }
 }
 
-/** An attached file, by its type and name. */
-function readAttachment(block: Fields): { type?: string; name?: string } {
+function readAttachment(block: Fields): Fields {
   const from = isFields(block.source) ? block.source : block;
   const type = asString(from.mimeType) ?? asString(from.media_type) ?? asString(from.mediaType);
   const name = asString(block.filename) ?? asString(block.fileName) ?? asString(block.name);
-  return { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
+  return makeAttachment(type, name);
 }
 
-/** A user's text; what the program added to it (`<system-reminder>`) becomes notices before it. */
+/** What the program added to the user's words (`<system-reminder>`) becomes notices before them. */
 export function userMessages(text: string): Message[] {
   const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: skipBlanks(text, one.end) }));
   const own = added.length > 0 ? replaceTagged(text, added).trim() : text;
@@ -56,41 +51,37 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** An assistant's blocks as messages: texts, thoughts and tool calls, under the names that agents give them. */
 export function assistantMessages(content: unknown, unhandled: (type: string) => void): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "thinking":
       case "think":
       case "thought":
-      case "reasoning": {
-        const text = asString(block.thinking) ?? asString(block.think) ?? asString(block.text);
-        return text ? [thinking(text)] : [];
-      }
+      case "reasoning":
+        return toThoughts(asString(block.thinking) ?? asString(block.think) ?? block.text);
+
       case "redacted_thinking":
         return [];
       case "toolCall":
       case "tool_call":
       case "tool_use":
-        return [toolCall(asString(block.name) ?? "tool", asString(block.id), block.arguments ?? block.input)];
+        return [toolCall(block.name, block.id, block.arguments ?? block.input)];
       default: {
-        const text = blockText(block, unhandled);
+        const text = readBlock(block, unhandled);
         return text ? [{ role: "assistant", content: text }] : [];
       }
     }
   });
 }
 
-/** A user's blocks as messages: texts, images, and results of tools. */
 export function userBlocks(content: unknown, unhandled: (type: string) => void): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     if (block.type === "tool_result") {
       const output = joinBlockTexts(block.content, unhandled);
-      return [toolResult(output, { callId: asString(block.tool_use_id), isError: block.is_error === true })];
+      return [toolResult(output, { callId: block.tool_use_id, isError: block.is_error === true })];
     }
-    const text = blockText(block, unhandled);
-    if (block.type === "image")
-      return [withMetadata({ role: "user", content: text }, { attachments: [readAttachment(block)] })];
+    const text = readBlock(block, unhandled);
+    if (block.type === "image") return [withAttachments({ role: "user", content: text }, [readAttachment(block)])];
     return text.trim() === "" ? [] : userMessages(text);
   });
 }

@@ -1,21 +1,17 @@
-// What a session's shell calls prove about Git: the commits they made, and the pull requests they opened.
 import { type Act, actsOf, actsOfCommand } from "../../lib/evidence/commands.ts";
 import { findCommit, joinCommits, withHash } from "../../lib/evidence/commits.ts";
 import { type Commit as Made, proofIn } from "../../lib/evidence/output.ts";
 import { type PullRequest, pullRequestAt } from "../../lib/evidence/remotes.ts";
 import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
-import { asCount, asString, truncate } from "./values.ts";
+import { asCount, asString, dropOldest, truncate } from "./values.ts";
 
-/** A commit that the session made, and the position of the message that proves it. */
 type Commit = Made & { position?: number };
 
-/** A collector as JSON; `calls` are those whose results are still to come. */
 export type SavedEvidence = { commits: Commit[]; pullRequests: PullRequest[]; calls: [string, Act[]][] };
 
-/** Of a session, so many of each are kept, */
 const maxEntries = 500;
-/** in so many bytes of JSON: all fields of a trace together may have 256 KiB. */
+/** All fields of a trace together may have 256 KiB. */
 const maxBytes = 96 * 1024;
 const maxCalls = 100;
 
@@ -26,7 +22,6 @@ export class GitEvidence {
   readonly #calls: Map<string, Act[]>;
   #bytes = 0;
 
-  /** @param saved what `save` returned */
   constructor(saved?: SavedEvidence) {
     this.#commits = (saved?.commits ?? []).map((commit) => ({ ...commit }));
     this.#pullRequests = new Map(saved?.pullRequests.map((one) => [one.url, one]));
@@ -38,7 +33,6 @@ export class GitEvidence {
     return { commits: this.#commits, pullRequests: [...this.#pullRequests.values()], calls: [...this.#calls] };
   }
 
-  /** The trace's fields; none where there is no evidence. */
   details(): { commits?: Commit[]; pullRequests?: PullRequest[] } {
     return {
       ...(this.#commits.length > 0 && { commits: this.#commits }),
@@ -47,8 +41,8 @@ export class GitEvidence {
   }
 
   /**
-   * Looks at a message of the session, in order: at a tool's call, its result, or both in one. What a copied result proves belongs
-   * to the session that it was copied from; a copied call may have its result here.
+   * Must see messages in order. The output of a copied result belongs to the original, but a copied call may have its
+   * result here.
    */
   see({ content, metadata }: Message, position: number, isCopied = false): void {
     if (!metadata) return;
@@ -70,10 +64,9 @@ export class GitEvidence {
     const id = asString(tool.callId);
     if (output !== undefined || id === undefined) return;
     this.#calls.set(id, acts);
-    if (this.#calls.size > maxCalls) this.#calls.delete(this.#calls.keys().next().value ?? "");
+    dropOldest(this.#calls, maxCalls);
   }
 
-  /** Reads what a shell command printed. @param position of the message that holds the output */
   addOutput(command: string, output: string, position?: number): void {
     const acts = actsOfCommand(command);
     if (acts.length > 0) this.#read(acts, output, position);
@@ -89,7 +82,6 @@ export class GitEvidence {
     for (const { url } of pullRequests) this.addPullRequest({ url });
   }
 
-  /** Adds a commit that an agent recorded itself; one that is known keeps its longest hash. */
   addCommit(commit: Commit): void {
     const added = withHash(commit);
     const known = added && findCommit(this.#commits, added.hash);
@@ -97,7 +89,7 @@ export class GitEvidence {
     else if (added && this.#commits.length < maxEntries && this.#hasRoom(added)) this.#commits.push(added);
   }
 
-  /** Adds a pull request, once by its URL. Values that are no such URL are ignored. */
+  /** Ignores anything that is no URL of a pull request. */
   addPullRequest({ url, number, repository }: { url: unknown; number?: unknown; repository?: unknown }): void {
     const found = pullRequestAt(url);
     if (!found || this.#pullRequests.has(found.url) || this.#pullRequests.size >= maxEntries) return;

@@ -3,20 +3,16 @@ import { delimiter } from "node:path";
 import { isAtOrBelow } from "../files/search.ts";
 import type { Adapter, Host } from "./adapter.ts";
 
-/** Maximum folders in one variable. */
 const maxFolders = 100;
 
-/**
- * Replaces a `~` at the beginning of each variable by the home folder: a shell leaves it as it is within quotation marks, and so
- * do systemd and files of variables.
- */
+/** A shell leaves a `~` in quotation marks, as do systemd and files of variables. */
 export function expandHomes(env: Host["env"], home: string): Host["env"] {
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value && expandHome(value, home)]));
 }
 
 const expandHome = (path: string, home: string): string => (/^~(?=$|[\\/])/.test(path) ? home + path.slice(1) : path);
 
-/** The folders or files that a variable lists. One that exists may have the separator in its name. */
+/** A folder that exists may have the separator in its name. */
 export function splitFolders({ home }: Host, list: string | undefined, separator: string): string[] {
   const pieces = (list ?? "").split(separator, maxFolders);
   const folders: string[] = [];
@@ -30,13 +26,11 @@ export function splitFolders({ home }: Host, list: string | undefined, separator
   return folders;
 }
 
-/** Folders of other programs' variables: an agent that is not installed has none there. */
+/** These also name folders of agents that are not installed. */
 const isShared = (variable: string): boolean => /^XDG_|APPDATA$/.test(variable);
 
-/** A folder that a variable names and that does not exist. */
 export type MissingFolder = { variable: string; path: string };
 
-/** The folders that agents' own variables name in vain. */
 export function findMissingFolders(adapters: readonly Adapter[], host: Host): MissingFolder[] {
   const missing = new Map<string, MissingFolder>();
   for (const { path, variable } of adapters.flatMap((adapter) => adapter.searchRoots(host))) {
@@ -44,7 +38,7 @@ export function findMissingFolders(adapters: readonly Adapter[], host: Host): Mi
     const value = host.env[variable];
     const lists = [",", delimiter].flatMap((separator) => splitFolders(host, value, separator));
     const above = [value ?? "", ...lists].filter((folder) => folder !== "" && isAtOrBelow(path, folder));
-    const named = above.sort((a, b) => b.length - a.length)[0] ?? path; // one may be inside another
+    const named = above.sort((a, b) => b.length - a.length)[0] ?? path; // The longest one is meant: one folder may be inside another.
     if (!existsSync(named)) missing.set(`${variable} ${named}`, { variable, path: named });
   }
   return [...missing.values()];

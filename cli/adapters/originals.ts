@@ -1,10 +1,6 @@
-/** An older session, and what it has. */
 export type Older<Key> = { sourceId: string; has(key: Key): boolean };
 
-/**
- * The older sessions that one may have copied from. What it copied is counted there: an entry is a copy only where one of them
- * has it.
- */
+/** An entry is a copy only if an older session has it, and is counted there. */
 export class Originals<Key> {
   readonly #older: { session: Older<Key>; copied: number }[];
 
@@ -13,12 +9,10 @@ export class Originals<Key> {
     this.#older = older.map((session) => ({ session, copied: 0 }));
   }
 
-  /** Whether there are none. */
   get areNone(): boolean {
     return this.#older.length === 0;
   }
 
-  /** Whether an entry was copied. @param keys what it may be known by */
   have(...keys: (Key | undefined)[]): boolean {
     let isCopy = false;
     for (const one of this.#older) {
@@ -29,7 +23,7 @@ export class Originals<Key> {
     return isCopy;
   }
 
-  /** The session that most was copied from, and of several the oldest. */
+  /** The session that most was copied from, the oldest of several. */
   get nearest(): string | undefined {
     let [nearest, most]: [string | undefined, number] = [undefined, 0];
     for (const { session, copied } of this.#older) if (copied > most) [nearest, most] = [session.sourceId, copied];

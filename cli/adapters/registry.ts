@@ -1,9 +1,9 @@
 import type { Adapter } from "./adapter.ts";
 import { aider } from "./aider/adapter.ts";
-import { amazonQ } from "./amazon-q/adapter.ts";
 import { amp } from "./amp/adapter.ts";
 import { antigravity } from "./antigravity/adapter.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
+import { iflow, openclaude } from "./claude-code/relatives.ts";
 import { cline, kiloCode, rooCode } from "./cline/adapter.ts";
 import { codex } from "./codex/adapter.ts";
 import { continueDev } from "./continue/adapter.ts";
@@ -16,13 +16,11 @@ import { gemini } from "./gemini/adapter.ts";
 import { goose } from "./goose/adapter.ts";
 import { grok } from "./grok/adapter.ts";
 import { hermes } from "./hermes/adapter.ts";
-import { iflow } from "./iflow/adapter.ts";
 import { jsonl } from "./jsonl/adapter.ts";
 import { kimi } from "./kimi/adapter.ts";
 import { kimiCli } from "./kimi-cli/adapter.ts";
-import { kiro } from "./kiro/adapter.ts";
+import { amazonQ, kiro } from "./kiro/adapter.ts";
 import { ohMyPi } from "./oh-my-pi/adapter.ts";
-import { openclaude } from "./openclaude/adapter.ts";
 import { openclaw } from "./openclaw/adapter.ts";
 import { kilo, mimocode, opencode } from "./opencode/adapter.ts";
 import { openhands } from "./openhands/adapter.ts";
@@ -34,7 +32,6 @@ import { vibe } from "./vibe/adapter.ts";
 import { vscodeCopilot } from "./vscode-copilot/adapter.ts";
 import { zed } from "./zed/adapter.ts";
 
-/** Every adapter, in the order of display. */
 export const adapters: readonly Adapter[] = [
   claudeCode,
   cowork,

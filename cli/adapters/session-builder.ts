@@ -4,32 +4,27 @@ import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";
 import { notice, withMetadata } from "./messages.ts";
 import { asCopy, type Usage, UsageCounter, withUsage } from "./usage.ts";
-import { asString, asTimestamp, projectName, truncate } from "./values.ts";
+import { asAmount, asString, asTimestamp, projectName, truncate } from "./values.ts";
 
-/** What an entry tells beside its messages. Values of the wrong type are ignored. */
+/** The facts of an entry; values of the wrong type are ignored. */
 export type EntryFacts = {
-  /** The entry's time: ISO 8601, or milliseconds since 1970. */
+  /** ISO 8601, or milliseconds since 1970. */
   at?: unknown;
-  /** The model that answered. */
   model?: unknown;
-  /** The tokens that the entry added. */
   usage?: Usage | undefined;
-  /** What the agent recorded that the entry cost, in US dollars. */
   costUsd?: unknown;
   serviceTier?: unknown;
   requestId?: unknown;
   uuid?: unknown;
   stopReason?: unknown;
-  /** Whether the entry was copied from the session that this one was forked from: it is counted there. */
+  /** The entry was copied from the session that this one was forked from, and is counted there. */
   isReplayed?: boolean;
 };
 
-/** A fact of a session that is a text. */
 type TextFact = "branch" | "agentVersion" | "parent" | "forkedFrom" | "continues";
 
 type Metadata = { [name in TextFact | "cwd" | "repository"]?: string };
 
-/** A session as `SessionBuilder.save` returns it. */
 export type SavedSession = {
   id: string;
   usage: ReturnType<UsageCounter["save"]>;
@@ -37,12 +32,11 @@ export type SavedSession = {
   metadata: Metadata;
 } & { [name in "model" | "createdAt" | "title"]?: string | undefined };
 
-/** Builds one session. It begins with its first message, and ends with what was noted while it was read. */
+/** A session begins with its first message, and ends with what was noted meanwhile. */
 export class SessionBuilder {
   readonly #sink: Sink;
   readonly #source: string;
   #usage = new UsageCounter();
-  /** Sees every message; an adapter adds what its agent recorded itself. */
   evidence = new GitEvidence();
   #messages = 0;
   #model: string | undefined;
@@ -51,7 +45,7 @@ export class SessionBuilder {
   #costUsd: number | undefined;
   #metadata: Metadata = {};
 
-  /** The `sourceId`; it may be changed until the first message is sent. */
+  /** The `sourceId`, which may be changed until the first message is sent. */
   id: string;
 
   constructor(sink: Sink, source: string, id: string) {
@@ -60,7 +54,6 @@ export class SessionBuilder {
     this.id = id;
   }
 
-  /** What is known so far, as JSON. */
   save(): SavedSession {
     return {
       id: this.id,
@@ -73,7 +66,6 @@ export class SessionBuilder {
     };
   }
 
-  /** Continues a session. @param messages how many it had when it was saved */
   resume({ id, usage, evidence, metadata, model, createdAt, title }: SavedSession, messages: number): void {
     this.id = id;
     this.#usage = new UsageCounter(usage);
@@ -87,18 +79,15 @@ export class SessionBuilder {
     this.#sink.begin(this.#source, id, messages);
   }
 
-  /** Whether a message was sent. */
   get isOpen(): boolean {
     return this.#messages > 0;
   }
 
-  /** Notes a fact of the session under its key in docs/trace-format.md; the latest one counts. */
   note(key: TextFact, value: unknown): void {
     const text = asString(value);
     if (text) this.#metadata[key] = text;
   }
 
-  /** Notes the folder in which the session began. */
   noteFolder(cwd: unknown): void {
     const path = asString(cwd);
     if (!path || this.#metadata.cwd !== undefined) return;
@@ -106,47 +95,39 @@ export class SessionBuilder {
     this.#sink.folder(path);
   }
 
-  /** Notes the URL of the Git remote. */
   noteRepository(url: unknown): void {
     const remote = publicRemote(url);
     if (remote) this.#metadata.repository = remote;
   }
 
-  /** Notes a title; the latest one counts. */
   noteTitle(title: unknown): void {
     this.#title = asString(title) ?? this.#title;
   }
 
-  /** Notes a title that counts where there is no other. */
   suggestTitle(title: unknown): void {
     this.#title ??= asString(title);
   }
 
-  /** Notes when something of the session happened; it was created at the earliest such time. */
   noteTime(at: unknown): void {
-    // Most lines come in order, with their times in one form: those need no parsing.
+    // Most lines come in order, with their times in one form, and need no parsing.
     const isLater = typeof at === "string" && this.#createdAt?.length === at.length && at >= this.#createdAt;
     if (isLater && at.endsWith("Z") && this.#createdAt?.endsWith("Z")) return;
     const time = asTimestamp(at);
     if (time && (!this.#createdAt || Date.parse(time) < Date.parse(this.#createdAt))) this.#createdAt = time;
   }
 
-  /** Notes the model that answers from now on. */
   noteModel(model: unknown): void {
     this.#model = asString(model) ?? this.#model;
   }
 
-  /** Notes what the agent recorded that the session cost as a whole, in US dollars. */
   noteCost(costUsd: unknown): void {
     this.#costUsd = asAmount(costUsd);
   }
 
-  /** Adds tokens to the session's total that no message names. */
   addUsage(usage: Usage): void {
     this.#usage.addOnce(usage);
   }
 
-  /** Adds requests beside the conversation; those of another model than the session's stand with a notice, which names it. */
   addRequests(model: string | undefined, usage: Usage): void {
     const added = this.#usage.addOnce(usage);
     if (!added || !model || model === this.#model || !this.isOpen) return;
@@ -154,7 +135,7 @@ export class SessionBuilder {
     this.#sendOne(withUsage(told, added));
   }
 
-  /** Sends an entry's messages; the first of them bears the entry's facts, and the model where it changed. */
+  /** The first message gets the entry's facts. */
   send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
     if (isReplayed) {
       const { at, model, uuid, requestId, serviceTier } = told;
@@ -193,7 +174,6 @@ export class SessionBuilder {
     this.#sink.message(message);
   }
 
-  /** Ends the session, where it has messages. */
   end(): void {
     if (this.#messages === 0) return;
     const project = projectName(this.#metadata.cwd);
@@ -217,9 +197,6 @@ export class SessionBuilder {
     };
   }
 }
-
-const asAmount = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 
 const listKnown = ({ costUsd, ...texts }: Omit<EntryFacts, "at" | "model" | "usage" | "isReplayed">): Fields => ({
   costUsd: asAmount(costUsd),

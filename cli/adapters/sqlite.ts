@@ -1,4 +1,4 @@
-// Agents' SQLite databases: read-only, while their programs write to them.
+// Agents' SQLite databases are read while their programs write to them.
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -8,25 +8,23 @@ import { type Fields, isFields, parseJson } from "../files/json.ts";
 import { maxWholeBytes } from "../files/line-reader.ts";
 import type { Input, Sink } from "./adapter.ts";
 
-/** How long a statement waits for a writer that locks the database. */
 const busyTimeoutMs = 1000;
 
-/** No value of a row is larger, whatever a statement asks for. Node has this limit since 24.15. */
+/** Node has this limit since 24.15. */
 const maxValueBytes = 4 * maxWholeBytes;
 
 const loadSqlite = (): typeof import("node:sqlite") | undefined => process.getBuiltinModule?.("node:sqlite");
 
-/** Whether this Node can read SQLite: 22.13 and later. */
+/** SQLite is in Node since 22.13. */
 export const hasSqlite = (): boolean => loadSqlite() !== undefined;
 
 const missingSqlite = () =>
   `SQLite databases need Node 22.13 or later; this is Node ${process.versions.node}. Run spoor with a newer Node.`;
 
 /**
- * Opens a database for reading. Nothing in it is trusted: no extension, no function called by its schema, and nothing that the
- * schema computes.
+ * Trusts nothing in the database: no extension, no function in its schema, no computed values.
  *
- * @throws where it is no database, can't be read, or this Node has no SQLite
+ * @throws if it can't be read, or this Node has no SQLite
  */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   const sqlite = loadSqlite();
@@ -44,11 +42,20 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   }
 }
 
+export async function withDatabase<T>(path: string, read: (database: DatabaseSync) => T | Promise<T>): Promise<T> {
+  const database = await openDatabase(path);
+  try {
+    return await read(database);
+  } finally {
+    database.close();
+  }
+}
+
 /**
- * Forbids statements to read views, and empties virtual columns: a query or an expression of a stranger's could run for ever, and
- * no signal interrupts it. A Node before 24.10 can't forbid it, so there a database with any is not read.
+ * A stranger's view or virtual column could run forever, and no signal interrupts it. A Node before 24.10 can't forbid
+ * them.
  */
-function forbidComputed(database: DatabaseSync, codes: Constants): void {
+function forbidComputed(database: DatabaseSync, codes: typeof import("node:sqlite").constants): void {
   const views = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all();
   const columns = database
     .prepare(
@@ -67,19 +74,16 @@ function forbidComputed(database: DatabaseSync, codes: Constants): void {
   });
 }
 
-type Constants = typeof import("node:sqlite").constants;
-
-/** SQLite's names have no case. */
 const foldNames = (...names: unknown[]): string => names.map((name) => String(name).toLowerCase()).join("\n");
 
-/** Whether something else than a file is there: SQLite would wait for a pipe that nobody writes to, and no signal would end that. */
+/** SQLite would wait forever for a pipe that nobody writes to. */
 const isNoFile = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => !found.isFile(),
     () => false,
   );
 
-/** Whether nobody writes to a database, and SQLite could not make its `-shm` file either: in a folder that is read-only. */
+/** A read-only folder can't have the `-shm` file that SQLite wants. */
 async function isUnwritten(path: string): Promise<boolean> {
   const hasLog = await stat(`${path}-wal`).then(
     ({ size }) => size > 0,
@@ -101,10 +105,9 @@ function immutable(path: string): URL {
 const separator = "#";
 const databaseEnding = /\.(?:db|vscdb|sqlite3?)$/;
 
-/** The path of a session's input: that of its database, and its id there. */
 export const inputPath = (database: string, id: string): string => `${database}${separator}${id}`;
 
-/** The parts of a path made by `inputPath`; without an id, the path is that of a file. */
+/** Splits a path made by `inputPath`; the path of a file has no id. */
 export function inputParts(path: string): { database: string; id?: string } {
   for (let at = path.indexOf(separator); at !== -1; at = path.indexOf(separator, at + 1)) {
     const database = path.slice(0, at);
@@ -113,7 +116,6 @@ export function inputParts(path: string): { database: string; id?: string } {
   return { database: path };
 }
 
-/** A database and its log, of which either changes with each write; undefined where it is missing. */
 export async function statDatabase(path: string): Promise<Input | undefined> {
   const file = await statInput(path);
   if (!file) return undefined;
@@ -127,87 +129,72 @@ export async function statDatabase(path: string): Promise<Input | undefined> {
   };
 }
 
-type Listing = { stamp: string; inputs: Input[] };
+/** Lists the sessions of a database; the path of each is made by `inputPath`. */
+type ListSessions = (path: string, database: DatabaseSync) => Input[];
 
-/** What was found in each database: one that nobody has written to since is not asked again. */
-const listings = new Map<string, Listing>();
+const listings = new Map<string, { stamp: string; inputs: Input[] }>();
 
-/**
- * Each session of a database as an input of its own. Where the database can't be read, the file itself is one: parsing it
- * with `readDatabase` tells why.
- *
- * @param list the sessions; the path of each is made by `inputPath`
- */
-export async function findSessions(path: string, list: (database: DatabaseSync) => Input[]): Promise<Input[]> {
+/** A database that can't be read is an input itself: parsing it reports why. */
+export async function findSessions(path: string, list: ListSessions): Promise<Input[]> {
   const file = await statDatabase(path);
   if (!file) return [];
   if (!hasSqlite()) return [{ ...file, stamp: "needs SQLite", needsNewerNode: true }];
   const known = listings.get(path);
   if (known?.stamp === file.stamp) return known.inputs;
-  let inputs: Input[];
   try {
-    const database = await openDatabase(path);
-    try {
-      inputs = list(database);
-    } finally {
-      database.close();
-    }
+    const inputs = await withDatabase(path, (database) => list(path, database));
+    listings.set(path, { stamp: file.stamp, inputs });
+    return inputs;
   } catch {
     return [file];
   }
-  listings.set(path, { stamp: file.stamp, inputs });
-  return inputs;
 }
 
-/**
- * Reads an input that `findSessions` found.
- *
- * @param list as for `findSessions`: repeated to tell why a database can't be read
- * @throws where the database can't be read, or is gone
- */
+/** @throws if the database can't be read, or is gone */
 export async function readDatabase(
   path: string,
   sink: Sink,
-  list: (database: DatabaseSync) => Input[],
-  read: (database: DatabaseSync, id: string) => Promise<void>,
+  list: ListSessions,
+  read: (database: DatabaseSync, id: string, databasePath: string) => Promise<void>,
 ): Promise<void> {
   const { database: file, id } = inputParts(path);
   if (!hasSqlite()) return sink.lost(missingSqlite());
   await stat(file);
-  const database = await openDatabase(file);
-  try {
-    if (id === undefined) list(database);
-    else await read(database, id);
-  } finally {
-    database.close();
-  }
+  await withDatabase(file, async (database) => {
+    if (id === undefined) list(file, database);
+    else await read(database, id, file);
+  });
 }
 
-/** A column with a text or bytes of bounded size, and its size, as `NAME` and `NAMESize`. */
 export const boundedColumn = (column: string, name: string = column): string =>
   `CASE WHEN octet_length(${column}) <= ${maxWholeBytes} THEN ${column} END AS ${name}, octet_length(${column}) AS ${name}Size`;
 
-/** A text that a database holds as text or as bytes. */
 export function readColumnText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : undefined;
 }
 
 /**
- * A column made by `boundedColumn` as a JSON object. One that is none is counted as invalid, a larger one reported as lost.
+ * Counts anything else as invalid, and a larger value as lost.
  *
  * @param label names the row to the user
  */
 export const readJsonColumn = (row: Fields, name: string, label: string, sink: Sink): Fields | undefined =>
   readColumn(row, { name, label, sink, is: isFields, kind: "object" });
 
-/** As `readJsonColumn`, for a JSON list. */
 export const readJsonList = (row: Fields, name: string, label: string, sink: Sink): unknown[] | undefined =>
   readColumn(row, { name, label, sink, is: (value): value is unknown[] => Array.isArray(value), kind: "list" });
 
-type Wanted<T> = { name: string; label: string; sink: Sink; is: (value: unknown) => value is T; kind: string };
-
-function readColumn<T>(row: Fields, { name, label, sink, is, kind }: Wanted<T>): T | undefined {
+function readColumn<T>(
+  row: Fields,
+  {
+    name,
+    label,
+    sink,
+    is,
+    kind,
+  }: { name: string; label: string; sink: Sink; is(value: unknown): value is T; kind: string },
+): T | undefined {
   const size = row[`${name}Size`];
   if (row[name] === null && typeof size === "number" && size > maxWholeBytes) {
     sink.lost(`${label} is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
@@ -219,7 +206,6 @@ function readColumn<T>(row: Fields, { name, label, sink, is, kind }: Wanted<T>):
   return undefined;
 }
 
-/** Whether a database has a table, or a table has a column. */
 export function hasColumn(database: DatabaseSync, table: string, column: string): boolean {
   const found = database.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?").get(table, column);
   return found !== undefined;

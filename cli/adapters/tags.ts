@@ -1,10 +1,7 @@
-/** A text in tags: from its opening tag to behind its closing one, and what stands between them. */
+/** A text in tags: `start` and `end` include the tags. */
 export type Tagged = { start: number; end: number; name: string; inner: string };
 
-/**
- * The texts in tags of some names, in their order. What is never closed is none, and is looked for once: a regular expression
- * would search to the end of a stranger's text from each of its opening tags.
- */
+/** Searches for a missing closing tag only once: a regular expression would do so from each opening tag. */
 export function findTagged(text: string, ...names: readonly string[]): Tagged[] {
   const found: Tagged[] = [];
   const opening = new RegExp(`<(${names.join("|")})>`, "g");
@@ -22,7 +19,14 @@ export function findTagged(text: string, ...names: readonly string[]): Tagged[] 
   return found;
 }
 
-/** A text with something else in the place of texts in tags; by default nothing. */
+/** Undefined if nothing is in such tags. */
+export function splitTaggedWords(text: string, tag: string): { words: string[]; around: string } | undefined {
+  const tagged = findTagged(text, tag);
+  if (tagged.length === 0) return undefined;
+  const words = tagged.map(({ inner }) => inner.replace(/^\s/, "").replace(/\s$/, ""));
+  return { words: words.filter((one) => one.trim() !== ""), around: replaceTagged(text, tagged).trim() };
+}
+
 export function replaceTagged(
   text: string,
   found: readonly Tagged[],

@@ -1,9 +1,8 @@
 import { maxWholeBytes } from "../files/line-reader.ts";
 
-/** So many lines are joined at once: an array of millions of short ones would take a hundred times their text. */
+/** An array of millions of short lines would take a hundred times their text. */
 const joinedLines = 4096;
 
-/** A message's text, which comes line by line, in bounded memory. */
 export class TextLines {
   #text = "";
   #lines: string[] = [];
@@ -25,7 +24,6 @@ export class TextLines {
     return this.#chars === 0;
   }
 
-  /** Whether there is more than what a message may have: the rest was not kept. */
   get isTooLong(): boolean {
     return this.#chars > maxWholeBytes;
   }

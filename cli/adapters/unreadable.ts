@@ -1,16 +1,14 @@
 import { join } from "node:path";
 import { listFolder } from "../files/discovery.ts";
 import type { Host } from "./adapter.ts";
-import { editorFolders, programFolder } from "./editor-folders.ts";
+import { editorFolders, programFolder } from "./search-roots.ts";
+import { traeEditors } from "./trae/editor.ts";
 
-/** An agent whose sessions no adapter reads. */
 type UnreadableAgent = {
   name: string;
-  /** For people. */
   title: string;
-  /** Where it keeps them. */
   folders(host: Host): string[];
-  /** Why they can't be read, as the end of a sentence. */
+  /** The end of a sentence. */
   why: string;
 };
 
@@ -24,8 +22,7 @@ const agents: readonly UnreadableAgent[] = [
   {
     name: "trae-editor",
     title: "Trae's editor",
-    folders: (host) =>
-      ["Trae", "Trae CN", "TRAE SOLO CN"].map((name) => join(programFolder(host), name, "ModularData", "ai-agent")),
+    folders: (host) => traeEditors.map((name) => join(programFolder(host), name, "ModularData", "ai-agent")),
     why: "it encrypts them",
   },
   {
@@ -43,10 +40,8 @@ const agents: readonly UnreadableAgent[] = [
   },
 ];
 
-/** An agent's folder that was found and can't be read. */
 export type Unreadable = { name: string; title: string; path: string; why: string };
 
-/** Agents that have files on this machine which can't be read. */
 export async function findUnreadable(host: Host): Promise<Unreadable[]> {
   const found: Unreadable[] = [];
   for (const { name, title, folders, why } of agents) {

@@ -44,11 +44,15 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
   }
 }
 
-export async function readJsonFile(path: string): Promise<unknown> {
+/** Reads a text file; empty if it is missing, forbidden or no file. */
+export async function readTextIfAny(path: string): Promise<string> {
   try {
-    return parseJson((await readTextFile(path)) ?? "");
+    return (await readTextFile(path)) ?? "";
   } catch (error) {
-    if (isMissingOrForbidden(error)) return undefined;
+    if (isMissingOrForbidden(error)) return "";
     throw error;
   }
 }
+
+/** Reads a JSON file; undefined if it is missing, forbidden, no file or not valid JSON. */
+export const readJsonFile = async (path: string): Promise<unknown> => parseJson(await readTextIfAny(path));

@@ -40,10 +40,9 @@ import {
   removeTrace,
 } from "#lib/traces/api";
 import { readFileList, readTraceFileList } from "#lib/traces/files-api";
-import { readNames } from "#lib/traces/names-api";
+import { readNames, readSuggestions } from "#lib/traces/names-api";
 import { readSharedPicture, readTracePicture } from "#lib/traces/pictures-api";
 import { readPullRequestReport } from "#lib/traces/pull-request-api";
-import { readSuggestions } from "#lib/traces/search-api";
 import { exportUsage, readUsageReport } from "#lib/usage/api";
 
 export const operations: readonly Operation[] = [

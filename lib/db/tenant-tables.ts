@@ -10,6 +10,7 @@ export const tenantTables = [
   "usage_facets",
   "message_usage",
   "usage_day",
+  "usage_quarter_hour",
   "budget",
   "project",
   "project_alias",

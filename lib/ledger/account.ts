@@ -5,9 +5,14 @@ import { Pauses } from "#lib/concurrency/pauses";
 import { pool, transaction } from "#lib/db/client";
 import { type ColumnsToSet, columnValues, joinColumns } from "#lib/ledger/columns";
 import { factBytes } from "#lib/ledger/digest/facts";
-import type { DerivedColumns, Finding } from "#lib/ledger/part";
-import { parts } from "#lib/ledger/parts";
+import { digestPart } from "#lib/ledger/digest/part";
+import { evidencePart } from "#lib/ledger/evidence/evidence";
+import { filesPart } from "#lib/ledger/files";
+import { parentsPart } from "#lib/ledger/parents";
+import type { DerivedColumns, Finding, LedgerPart } from "#lib/ledger/part";
+import { projectsPart } from "#lib/ledger/projects";
 import { type ReadTrace, readTracesInto, type WantedTrace } from "#lib/ledger/read";
+import { secretsPart } from "#lib/ledger/secrets";
 import {
   type ColumnValues,
   clearLinks,
@@ -20,8 +25,20 @@ import {
   setColumns,
   tryLedgerLock,
 } from "#lib/ledger/sql/due";
+import { usagePart } from "#lib/ledger/usage/part";
 import { readTarget, sweep } from "#lib/ledger/version";
 import { log } from "#lib/log";
+
+/** Parts in the order in which they write. Later parts see the project that the first one sets. */
+export const parts: readonly LedgerPart<unknown>[] = [
+  projectsPart,
+  usagePart,
+  evidencePart,
+  filesPart,
+  digestPart,
+  secretsPart,
+  parentsPart,
+];
 
 /** One transaction's share: about a second of work, or one long session. */
 const chunk = { messages: 20_000, traces: 500, metadataBytes: 8 * 1024 * 1024 };

@@ -1,24 +1,20 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
+import { giveAway, noteArrivals, readAliases, type StoredAlias, unsettle } from "#lib/db/sql/project-aliases";
 import { lockProjects } from "#lib/db/sql/run";
 import type { LedgerPart } from "#lib/ledger/part";
 import {
-  giveAway,
   insertAliases,
   insertProjects,
   moveAlias,
   nameProject,
-  noteArrivals,
-  readAliases,
   readPlaces,
   readProjects,
   respellAlias,
-  type StoredAlias,
   type StoredProject,
-  unsettle,
 } from "#lib/ledger/sql/projects";
-import { listProjectSigns, type ProjectAlias, type ProjectSign, type Whereabouts } from "#lib/reader/project";
+import { getAliasKey, listProjectSigns, type ProjectSign, type Whereabouts } from "#lib/reader/project";
 
 type PlacedTrace = Whereabouts & { id: string };
 
@@ -70,8 +66,6 @@ async function releaseTraces(tx: PoolClient, userId: string, traceIds: string[])
   await lockProjects(tx, userId);
   await unsettle(tx, userId, [...new Set(places.values())], false);
 }
-
-const getAliasKey = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
 
 /** The sign in the spelling of earlier releases, if it differs. */
 const getFormerSigns = ({ former, ...sign }: ProjectSign): ProjectSign[] =>

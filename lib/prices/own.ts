@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { env } from "#lib/env";
 import { EnvError } from "#lib/errors";
-import { decimal, one } from "#lib/prices/exact";
-import { type Rates, ratesFrom } from "#lib/prices/rates";
+import { decimal, one, type Rates, ratesFrom } from "#lib/prices/rates";
 
 const maxBytes = 1024 * 1024;
 

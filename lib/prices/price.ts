@@ -1,5 +1,4 @@
-import { rounded } from "#lib/prices/exact";
-import { includedIn, kinds, type PriceKind, type Rates, rateAt } from "#lib/prices/rates";
+import { includedIn, kinds, type PriceKind, type Rates, rateAt, rounded } from "#lib/prices/rates";
 import { type Asked, findTariff, type PricedBy } from "#lib/prices/tariff";
 
 /** As in docs/trace-format.md: `inputTokens` exclude cached ones, `outputTokens` include `reasoningTokens`. */

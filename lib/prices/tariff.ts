@@ -1,10 +1,9 @@
 import { changesInADay, type Listed, listed } from "#lib/prices/catalog";
-import { decimal, one } from "#lib/prices/exact";
 import { priceListInUse } from "#lib/prices/list";
 import { type ModelName, parseModelName } from "#lib/prices/model";
 import { nearest } from "#lib/prices/nearest";
 import { findOwnPrice, ownPrices } from "#lib/prices/own";
-import { type Rates, ratesFrom, scaled, toRates } from "#lib/prices/rates";
+import { decimal, one, type Rates, ratesFrom, scaled, toRates } from "#lib/prices/rates";
 import { secondList, secondListed } from "#lib/prices/second";
 import { resolveTier } from "#lib/prices/tiers";
 

@@ -5,7 +5,7 @@ import { heavyTurn } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { settleProject } from "#lib/projects/settle";
 import { changing, mergeInto, readNames, readProjectAliases, splitOff } from "#lib/projects/sql/change";
-import { type ProjectAlias, projectName } from "#lib/reader/project";
+import { getAliasKey, type ProjectAlias, projectName } from "#lib/reader/project";
 
 /** Seconds that a request moves traces itself; a worker moves the rest. */
 const ownSeconds = 2;
@@ -41,9 +41,6 @@ export async function mergeProjects(userId: string, id: string, into: string): P
   });
 }
 
-export const aliasKey = ({ kind, machine, value }: Record<keyof ProjectAlias, string>): string =>
-  JSON.stringify([kind, machine, value]);
-
 /**
  * Undoes a merge: moves some aliases and their traces to a new project.
  * @param chosen keys of aliases, or the id of the merged project
@@ -63,7 +60,7 @@ export async function splitProject(
       const aliases = await readProjectAliases(tx, { userId, id });
       const keys = "keys" in chosen ? new Set(chosen.keys) : undefined;
       const split = aliases.filter((alias) =>
-        "mergedFrom" in chosen ? alias.movedFrom === chosen.mergedFrom : keys?.has(aliasKey(alias)),
+        "mergedFrom" in chosen ? alias.movedFrom === chosen.mergedFrom : keys?.has(getAliasKey(alias)),
       );
       const [first] = split.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
       if (!first) throw new SpoorError("invalid_request", "Choose at least one of them.");

@@ -4,9 +4,9 @@ import { pool, prisma } from "#lib/db/client";
 import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
 import { notFound, SpoorError } from "#lib/errors";
 import { undated } from "#lib/prices/model";
-import { aliasKey } from "#lib/projects/change";
 import type { ProjectDetails, ProjectMonth, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
 import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/read";
+import { getAliasKey } from "#lib/reader/project";
 
 export type { ProjectDetails, ProjectLabel, ProjectMonth, ProjectSummary, Share };
 export { labelText };
@@ -135,7 +135,7 @@ export async function findSplit(userId: string, id: string, keys: string[]): Pro
     select: { kind: true, machine: true, value: true, projectId: true },
   });
   const wanted = new Set(keys);
-  const found = moved.filter((alias) => wanted.has(aliasKey(alias)));
+  const found = moved.filter((alias) => wanted.has(getAliasKey(alias)));
   const projects = new Set(found.map(({ projectId }) => projectId));
   return found.length === wanted.size && projects.size === 1 ? found[0]?.projectId : undefined;
 }

@@ -1,6 +1,7 @@
 import "server-only";
 import { holdUsers } from "#lib/auth/sql";
-import { transaction } from "#lib/db/client";
+import { pool, transaction } from "#lib/db/client";
+import { readAliases } from "#lib/db/sql/project-aliases";
 import { lockProjects } from "#lib/db/sql/run";
 import {
   areMoving,
@@ -11,14 +12,13 @@ import {
   moveUsage,
   type PlacedTrace,
   readOwnAliases,
-  readPlaces,
   readTraces,
   readUnsettled,
   removeAliases,
   removeProject,
   type Unsettled,
 } from "#lib/projects/sql/settle";
-import { listProjectSigns, type ProjectAlias, type ProjectSign } from "#lib/reader/project";
+import { getAliasKey, listProjectSigns, type ProjectSign } from "#lib/reader/project";
 
 /** A tenth of a second, during which an upload of one of them may wait. */
 const tracesAtOnce = 2000;
@@ -75,8 +75,6 @@ const inTurn = (userId: string, work: (tx: Parameters<typeof lockProjects>[0]) =
     return work(tx);
   });
 
-const getAliasKey = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
-
 /**
  * Leaves traces that must move to the ledger, which also counts their usage again. If none must, this ends once every
  * alias was seen, usually among the newest traces.
@@ -111,7 +109,9 @@ async function compare(project: Unsettled, deadline: number): Promise<boolean> {
 /** @returns whether all traces were handed to the ledger */
 async function sendAway(userId: string, projectId: string, signs: Map<string, ProjectSign[]>): Promise<boolean> {
   const firsts = [...signs.values()].flatMap(([first]) => first ?? []);
-  const places = await readPlaces(userId, [...new Map(firsts.map((sign) => [getAliasKey(sign), sign])).values()]);
+  const places = await readAliases(pool(), userId, [
+    ...new Map(firsts.map((sign) => [getAliasKey(sign), sign])).values(),
+  ]);
   const projectsByAlias = new Map(places.map((alias) => [getAliasKey(alias), alias.projectId]));
   const leaving = [...signs].filter(([, [first]]) => !first || projectsByAlias.get(getAliasKey(first)) !== projectId);
   return (

@@ -10,6 +10,9 @@ type AliasKind = "remote" | "folder" | "name";
 /** `machine` is the folder's machine, and empty for other kinds. */
 export type ProjectAlias = { kind: AliasKind; machine: string; value: string };
 
+export const getAliasKey = ({ kind, machine, value }: Record<keyof ProjectAlias, string>): string =>
+  JSON.stringify([kind, machine, value]);
+
 /** `former` is the value that earlier releases stored for it. */
 export type ProjectSign = ProjectAlias & { name: string; former?: string };
 

@@ -5,11 +5,10 @@ import { pool } from "#lib/db/client";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { log } from "#lib/log";
 import { bytesPerPosting } from "#lib/search/block";
-import { holdNext } from "#lib/search/hold";
 import { type Full, mergeAlike } from "#lib/search/merge";
 import { maxDocuments } from "#lib/search/posting";
 import { findUserToCompact } from "#lib/search/sql/merge";
-import { withIndexLock } from "#lib/search/sql/write";
+import { holdNext, withIndexLock } from "#lib/search/sql/write";
 
 /** About 3,000 sessions; merging takes two seconds and 100 MB. */
 const compacted: Full = { postings: 2 ** 22, documents: maxDocuments / 2 };

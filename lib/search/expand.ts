@@ -1,11 +1,25 @@
 // Longer words that begin with a query's word, from the vocabulary of each block.
 import "server-only";
 import type { PoolClient } from "pg";
-import { largest } from "#lib/search/largest";
 import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/read";
 import { fold, inField, termOfWord } from "#lib/search/terms";
 import type { QueryUnit } from "#lib/search/unit";
 import { bucketOfBeginning, bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
+
+const maxBlocks = 4;
+
+/** At most four blocks, since long sessions fill few blocks. */
+export function largest(heads: BlockHead[], documents: number): BlockHead[] {
+  let sum = 0;
+  return heads
+    .toSorted((a, b) => b.documents - a.documents)
+    .slice(0, maxBlocks)
+    .filter((head) => {
+      const isWanted = sum < documents;
+      sum += head.documents;
+      return isWanted;
+    });
+}
 
 /** Terms are listed per block. */
 export type Expanded = { words: { word: string; documents: number }[]; terms: number[][] };

@@ -1,11 +1,10 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { prisma } from "#lib/db/client";
-import { countSlots, hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
 import { type Bucket, findSlots, getBucket } from "#lib/search/block";
 import { type Expanded, expand } from "#lib/search/expand";
 import { keepSlots, knownSlots } from "#lib/search/known-slots";
-import { maxDocuments } from "#lib/search/posting";
+import { countSlots, hasBit, maxDocuments, maxSlots, orInto, setBit, slotsWith } from "#lib/search/posting";
 import type { QueryGroup, SearchQuery } from "#lib/search/query";
 import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
 import type { QueryUnit } from "#lib/search/unit";

@@ -9,10 +9,10 @@ import { isOutage, postgresCode } from "#lib/errors";
 import { log } from "#lib/log";
 import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
 import { Collector, type Document, type Draft } from "#lib/search/collect";
-import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
 import {
   deleteOutdatedBlocks,
+  holdNext,
   type MessageSize,
   markIndexed,
   readContents,

@@ -1,12 +1,13 @@
 // Removes deleted traces from the index; their tombstones stay `search_pending` until then.
 import "server-only";
 import { pool } from "#lib/db/client";
-import { holdNext } from "#lib/search/hold";
 import { rewriteBlocks } from "#lib/search/merge";
 import {
   deleteDocuments,
+  deleteOutdated,
   findIncompleteBlock,
   findUserToPurge,
+  holdNext,
   markPurged,
   readTombstones,
   withIndexLock,
@@ -33,4 +34,21 @@ export async function purgeNext(): Promise<boolean> {
     return true;
   });
   return isDone ?? false;
+}
+
+/**
+ * One block a transaction; traces whose index entry is outdated are indexed again.
+ * @returns false if another process holds the index: call again
+ */
+export async function forgetTerms(userId: string, traceIds: string[]): Promise<boolean> {
+  for (;;) {
+    const isMore = await withIndexLock(async (tx) => {
+      await deleteOutdated(tx, userId, traceIds);
+      const block = await findIncompleteBlock(tx, userId);
+      if (block) await rewriteBlocks(tx, userId, [block]);
+      return block !== undefined;
+    });
+    if (isMore === undefined) return false;
+    if (!isMore) return true;
+  }
 }

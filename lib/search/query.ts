@@ -1,11 +1,30 @@
 import { SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
-import { type FileTerm, fileNamed } from "#lib/search/file-term";
 import { type QueryTerm, readTerms, refused } from "#lib/search/grammar";
 import type { Speaker } from "#lib/search/speaker";
 import { inField, termOfFact } from "#lib/search/terms";
 import { parseUnit, type QueryUnit } from "#lib/search/unit";
+
+/**
+ * `file:src/x.ts`, `changed:src/x.ts` or `-file:x.ts`. `ending` begins with a slash; `name` and `ending` are in lower
+ * case.
+ */
+export type FileTerm = { name: string; ending: string; changed: boolean; excluded: boolean; written: string };
+
+type More = Partial<Pick<FileTerm, "changed" | "excluded" | "written">>;
+
+/** Undefined if the path names no file. */
+export function fileNamed(path: string, more: More = {}): FileTerm | undefined {
+  const parts = path
+    .replaceAll("\\", "/")
+    .toLowerCase()
+    .split("/")
+    .filter((part) => part !== "" && part !== ".");
+  const name = parts.at(-1);
+  if (name === undefined) return undefined;
+  return { name, ending: `/${parts.join("/")}`, changed: false, excluded: false, written: path, ...more };
+}
 
 /** One unit must be found, or none if excluded; optional groups only affect the order. */
 export type QueryGroup = { units: QueryUnit[]; excluded: boolean; optional?: boolean };

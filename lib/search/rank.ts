@@ -1,10 +1,19 @@
 // Scores documents by the index alone: rarity, titles, the person's words, and words adjacent as in the query.
 import "server-only";
 import type { PoolClient } from "pg";
-import { countSlots, forEachSlot, hasBit, maxSlots, setBit, slotsDown, slotsWith } from "#lib/search/bits";
-import { type BlockMatch, type Matched, readTerms, type TermSlots } from "#lib/search/find";
-import { maxDocuments } from "#lib/search/posting";
+import { type BlockMatch, type Hits, hitsIn, type Matched, readTerms, type TermSlots } from "#lib/search/find";
+import {
+  countSlots,
+  forEachSlot,
+  hasBit,
+  maxDocuments,
+  maxSlots,
+  setBit,
+  slotsDown,
+  slotsWith,
+} from "#lib/search/posting";
 import { isFact, type SearchQuery } from "#lib/search/query";
+import { readParts } from "#lib/search/sql/read";
 import { forEachTerm, inField } from "#lib/search/terms";
 import type { QueryUnit } from "#lib/search/unit";
 
@@ -203,4 +212,25 @@ function visitSlots(alternatives: number[][], read: TermSlots, visit: (slot: num
       if (seen) setBit(seen, slot, true);
     }
   }
+}
+
+/** Limits hits to the documents of each trace that match best. */
+export async function bestParts(
+  tx: PoolClient,
+  userId: string,
+  matched: Matched,
+  max: number,
+  weights = computeWeights(matched),
+): Promise<Hits> {
+  const blocks = matched.blocks.map((block) => ({ ...block, slots: Buffer.from(block.slots) }));
+  const byId = new Map(blocks.map((block) => [block.id, block]));
+  const parts = (await readParts(tx, userId)).flatMap(({ traceId, blockId, slot }) => {
+    const block = byId.get(blockId);
+    if (!block || !hasBit(block.slots, slot)) return [];
+    const having = block.ofUnits.map((bits, at) => (bits && hasBit(bits, slot) ? (weights[at] as number) : 0));
+    return { traceId, slots: block.slots, slot, has: having.reduce((sum, weight) => sum + weight, 0) };
+  });
+  for (const own of Map.groupBy(parts, ({ traceId }) => traceId).values())
+    for (const { slots, slot } of own.sort((a, b) => b.has - a.has).slice(max)) setBit(slots, slot, false);
+  return hitsIn({ blocks, heads: matched.heads });
 }

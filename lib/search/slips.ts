@@ -2,9 +2,9 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
+import { largest } from "#lib/search/expand";
 import { type Matched, matchBlocks } from "#lib/search/find";
 import { parseTerms } from "#lib/search/grammar";
-import { largest } from "#lib/search/largest";
 import { parseQuery } from "#lib/search/query";
 import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
 import { composed, fold } from "#lib/search/terms";

@@ -1,5 +1,4 @@
 // A word, identifier, path or phrase: the terms by which the index finds it, and the pattern by which a text shows it.
-import { formsOfWord } from "#lib/search/forms";
 import {
   combining,
   endOfWord,
@@ -10,6 +9,30 @@ import {
   termOfWord,
   wordsAndGaps,
 } from "#lib/search/terms";
+
+export function formsOfWord(word: string): string[] {
+  if (!/^[a-z]{3,}$/i.test(word)) return [];
+  const lower = word.toLowerCase();
+  return [...new Set([...listNumberForms(lower), ...listEndings(lower)])];
+}
+
+function listNumberForms(word: string): string[] {
+  if (/(?:ss|us|is)$/.test(word)) return [`${word}es`];
+  if (/[^aeiou]ies$/.test(word)) return [`${word.slice(0, -3)}y`];
+  if (/(?:s|x|z|ch|sh)es$/.test(word)) return [word.slice(0, -2), word.slice(0, -1)];
+  if (word.endsWith("s")) return word.length > 3 ? [word.slice(0, -1)] : [];
+  if (/[^aeiou]y$/.test(word)) return [`${word.slice(0, -1)}ies`];
+  return [/(?:x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`];
+}
+
+/** For `resuming`, `resume` and `resumed`. A stem has three letters with a vowel and no `-eed`. */
+function listEndings(word: string): string[] {
+  const [, stem = "", ending = ""] = /^(.*[aeiouy].*)(ing|ed)$/.exec(word) ?? [];
+  if (stem.length < 3) return /[^aeiou]e$/.test(word) && word.length > 4 ? [`${word.slice(0, -1)}ing`] : [];
+  if (stem.endsWith("e")) return [];
+  const single = /([^aeiousl])\1$/.test(stem) ? [stem.slice(0, -1)] : [];
+  return [...single, stem, `${stem}e`, `${stem}${ending === "ing" ? "ed" : "ing"}`];
+}
 
 /**
  * `alternatives` has the terms of each form, the written one first. `beginning` may start longer words. `coarse` is a

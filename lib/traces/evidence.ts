@@ -3,8 +3,7 @@ import type { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { commitPage } from "#lib/evidence/remotes";
 import { limits } from "#lib/limits";
-import type { Trace } from "#lib/traces/queries";
-import { getTrace } from "#lib/traces/queries";
+import { getTrace, type Trace } from "#lib/traces/queries";
 import type { listedTraceShape, wholeTraceShape } from "#lib/traces/schema";
 import { readBranches, readPullRequests } from "#lib/traces/sql/evidence";
 

@@ -6,7 +6,7 @@ import { notFound } from "#lib/errors";
 import { exactText, utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { maxShown, type Outline } from "#lib/reader/outline";
-import { fileNamed } from "#lib/search/file-term";
+import { fileNamed } from "#lib/search/query";
 import type { FileAction, Touched } from "#lib/traces/files-schema";
 import { decodeCursor, encodeCursor } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";

@@ -3,8 +3,9 @@ import { inSlices } from "#lib/concurrency/slices";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
+import { findWaitingState, isLive } from "#lib/reader/live";
 import type { SharedRange } from "#lib/traces/for-others";
-import type { Message } from "#lib/traces/queries";
+import type { Message, Trace } from "#lib/traces/queries";
 import { type MessageRow, readAt, readPage } from "#lib/traces/sql/messages";
 
 /** A page ends at the first bound. It has at least one message; of one over `maxMessageBytes` only the start. */
@@ -96,4 +97,19 @@ export function presentMessage(row: MessageRow): Message {
     createdAt: createdAt?.toISOString() ?? null,
     metadata: metadata as Message["metadata"],
   };
+}
+
+export type Standing = { live: boolean; waiting: "waiting" | "asking" | null };
+
+const afterAll = 2_147_483_647;
+/** Enough for an answer and what it answers. */
+const looked = { limit: 12, maxBytes: 256 * 1024, maxMessageBytes: 64 * 1024 };
+
+export async function readStanding(
+  userId: string,
+  { id, updatedAt, dated }: Pick<Trace, "id" | "updatedAt" | "dated">,
+): Promise<Standing> {
+  if (!dated || !isLive(updatedAt)) return { live: false, waiting: null };
+  const { messages } = await readEarlier(userId, id, afterAll, looked);
+  return { live: true, waiting: findWaitingState(messages) ?? null };
 }

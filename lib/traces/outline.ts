@@ -1,5 +1,6 @@
 import "server-only";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
+import { type Combined, makeCombiner } from "#lib/reader/files/combined";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { readFileSums } from "#lib/traces/files";
@@ -61,6 +62,18 @@ export async function readOutlineForOthers(
       outliner.add(masked ? forOthers(message, hide) : message);
     });
     return left < 0 ? undefined : outliner.result();
+  } finally {
+    end();
+  }
+}
+
+/** @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` recognizes for a slow statement */
+export async function readChanges(userId: string, traceId: string): Promise<Combined> {
+  const end = await beginRead(userId, "outline");
+  try {
+    const combiner = makeCombiner(await getTrace(userId, traceId));
+    await visitMessages(userId, traceId, wholeRange, page, (message) => combiner.add(message));
+    return combiner.result();
   } finally {
     end();
   }

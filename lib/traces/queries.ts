@@ -5,15 +5,18 @@ import type { Patience } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
+import { readPlace, type SessionFolders } from "#lib/reader/files/paths";
 import { getTitle } from "#lib/reader/title";
 import { isRanked } from "#lib/search/query";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";
 import { type messageShape, type Order, type SearchMatch, type Sort, sorts, type traceShape } from "#lib/traces/schema";
-import { searchTraces } from "#lib/traces/search";
+import { resolveSearch, searchTraces } from "#lib/traces/search";
 import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import {
   type ListedRow,
+  type Neighbour,
   readBoundedRows,
+  readNeighbour,
   readRows,
   type TraceRow,
   tellUpdated,
@@ -239,3 +242,32 @@ export async function getTraceRow(userId: string, traceId: string): Promise<Trac
 /** False for a deleted trace, whose messages may not be purged yet. */
 export const hasTrace = async (userId: string, traceId: string): Promise<boolean> =>
   (await prisma().trace.count({ where: { userId, id: traceId, deletedAt: null } })) > 0;
+
+/** The folder, as far as the metadata tells, and the machine. */
+export async function readOrigin(
+  userId: string,
+  traceId: string,
+): Promise<{ place: SessionFolders; machine: string | null }> {
+  const where = { userId_id: { userId, id: traceId } };
+  const trace = await prisma().trace.findUnique({ where, select: { metadata: true, machine: true } });
+  const place = readPlace((trace?.metadata ?? null) as Record<string, unknown> | null);
+  return { place, machine: trace?.machine ?? null };
+}
+
+export type { Neighbour };
+
+const maxFound = 2000;
+
+/** The previous (`newer`) and next (`older`) traces in the filtered list; either may be missing. */
+export async function neighbours(
+  userId: string,
+  traceId: string,
+  filter: Selection,
+): Promise<{ newer: Neighbour | undefined; older: Neighbour | undefined }> {
+  const selection = await resolveSearch(userId, filter, { limit: maxFound });
+  const [newer, older] = await Promise.all([
+    readNeighbour(userId, traceId, selection, "newer"),
+    readNeighbour(userId, traceId, selection, "older"),
+  ]);
+  return { newer, older };
+}

@@ -8,10 +8,10 @@ import { keepMatching } from "#lib/search/phrases";
 import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
 import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { findByFiles } from "#lib/traces/sql/file-search";
-import { joinHits, lookUpHits, scanList } from "#lib/traces/sql/search";
+import { lookUpHits, scanList } from "#lib/traces/sql/search";
 
-/** Relative cost of a row: read in the list's order, looked up from a hit, or read in a full scan. */
-const costs = { ofList: 3, ofHit: 5, ofAll: 1.5 };
+/** Measured cost of a row read in the list's order, relative to a hit looked up by its id. */
+const costs = { ofList: 3, ofHit: 5 };
 /** Traces whose text is read to verify a phrase of three or more words. */
 const maxVerified = 100;
 const verifiedAtOnce = 50;
@@ -95,17 +95,15 @@ export async function listHits(
   { after, limit }: SearchPage,
 ): Promise<string[]> {
   const scope = { userId, selection, after };
-  const { maxRows, scans, looksUp } = cheapest(hits, limit);
-  const scanned = scans ? await scanList(tx, scope, hits, { limit, maxRows }) : undefined;
-  if (scanned) return scanned;
-  return looksUp ? lookUpHits(tx, scope, [...hitsOf(hits)], limit) : joinHits(tx, scope, hits, limit);
+  const maxRows = countRowsToScan(hits, limit);
+  const scanned = maxRows && (await scanList(tx, scope, hits, { limit, maxRows }));
+  return scanned || lookUpHits(tx, scope, [...hitsOf(hits)], limit);
 }
 
 /** Unordered; at most as many as look-ups are cheaper for. */
 export async function someHits(tx: PoolClient, search: Hitting, limit: number): Promise<string[]> {
   const { userId, selection, hits } = search;
-  const { scans, looksUp } = cheapest(hits, limit);
-  if (scans || !looksUp) return listHits(tx, search, { limit });
+  if (countRowsToScan(hits, limit) > 0) return listHits(tx, search, { limit });
   const scope = { userId, selection, after: undefined };
   const places = [...hitsOf(hits)];
   const ids = new Set<string>(); // a trace may have several documents
@@ -116,8 +114,8 @@ export async function someHits(tx: PoolClient, search: Hitting, limit: number): 
 
 type Hitting = Pick<Search, "userId" | "selection" | "hits">;
 
-function cheapest({ count, documents }: Hits, limit: number): { maxRows: number; scans: boolean; looksUp: boolean } {
-  const maxRows = Math.ceil((2 * limit * documents) / count);
-  const [lookUp, join] = [costs.ofHit * count, costs.ofAll * documents];
-  return { maxRows, scans: costs.ofList * maxRows < Math.min(lookUp, join), looksUp: lookUp < join };
+/** 0 if looking up all hits is cheaper. */
+function countRowsToScan({ count, documents }: Hits, limit: number): number {
+  const rows = Math.ceil((2 * limit * documents) / count);
+  return costs.ofList * rows < costs.ofHit * count ? rows : 0;
 }

@@ -2,21 +2,16 @@ import "server-only";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 import { addDays, dayAt, startOfDay } from "#lib/usage/days";
-import { noFigures } from "#lib/usage/figures";
 import { countDueTraces } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
-import type { Figures, UsageQuery, UsageResponse, ValueFigures } from "#lib/usage/schema";
+import { type Figures, noFigures, type UsageQuery, type UsageResponse, type ValueFigures } from "#lib/usage/schema";
 import { quarterBefore, type Span, spansBetween } from "#lib/usage/spans";
 
 const { maxDays, maxSpans } = limits.usage;
 const quarterMs = 900_000;
 const usualDays = 30;
 
-/**
- * The answer of `GET /api/usage`: the same figures as the page's.
- *
- * @throws SpoorError `invalid_request` for a range that is empty, too long, or has too many spans
- */
+/** @throws SpoorError `invalid_request` for a range that is empty, too long, or has too many spans */
 export async function answerUsage(userId: string, query: UsageQuery, now = new Date()): Promise<UsageResponse> {
   const { from: _, to: __, zone, unit, by, ...filter } = query;
   const spans = getSpans(query, now);
@@ -54,7 +49,7 @@ function presentSpan(
   };
 }
 
-/** The spans that a query asks for: by default those of the last 30 days. */
+/** By default the last 30 days. */
 function getSpans({ from, to, zone, unit }: UsageQuery, now: Date): Span[] {
   const isDay = (text: string) => text.length === 10;
   const today = dayAt(now, zone);

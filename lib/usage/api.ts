@@ -1,4 +1,3 @@
-// The operations of reading usage (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import { type Figures, usageQuery, usageResponse } from "#lib/usage/schema";

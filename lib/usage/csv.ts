@@ -23,7 +23,7 @@ const columns: [string, (row: CsvRow) => string | number][] = [
   ["token_count", ({ tokenCount }) => tokenCount],
 ];
 
-/** A report as CSV (RFC 4180): a row for each span, or for each value that it has of what it is broken down by. */
+/** RFC 4180. */
 export function formatCsv({ by, spans }: UsageResponse): string {
   const rows = spans.flatMap(({ values, ...span }): CsvRow[] =>
     values ? values.map((figures) => ({ ...figures, from: span.from, to: span.to })) : [span],
@@ -35,7 +35,7 @@ export function formatCsv({ by, spans }: UsageResponse): string {
   return [head.join(","), ...lines, ""].join("\r\n");
 }
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe, which makes it a text there (OWASP, CSV Injection). */
+/** An apostrophe turns a text that a spreadsheet would treat as a formula into plain text (OWASP, CSV Injection). */
 function cell(value: string | number): string {
   if (typeof value === "number") return String(value);
   const safe = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;

@@ -1,6 +1,3 @@
-// Calendar days in time zones.
-
-/** The day (`YYYY-MM-DD`) so many days after another, or before it where negative. */
 export function addDays(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() + days);
@@ -8,23 +5,22 @@ export function addDays(day: string, days: number): string {
 }
 
 /**
- * The first moment of a calendar day in a zone; of one that the zone has skipped, that of the next one.
- *
+ * The first moment of a calendar day in a zone. For a day that the zone skipped, the first moment of the next one.
  * @param day `YYYY-MM-DD`
- * @param plusDays 1 for the end of the day, as the next one's beginning
- * @returns ISO 8601 in UTC, or undefined where there is no such day
+ * @param plusDays 1 for the end of the day
+ * @returns ISO 8601 in UTC, or undefined if there is no such day
  */
 export function startOfDay(day: string, zone: string, plusDays = 0): string | undefined {
   const midnightUtc = new Date(`${day}T00:00:00Z`);
-  // `Date` takes the 30th of February for a day of March.
+  // `Date` reads the 30th of February as a day in March.
   if (Number.isNaN(midnightUtc.getTime()) || midnightUtc.toISOString().slice(0, 10) !== day) return undefined;
   midnightUtc.setUTCDate(midnightUtc.getUTCDate() + plusDays);
   const midnight = midnightUtc.getTime();
-  // The clocks may change in between: what the zone's clocks show is midnight by the offset before that, by the one after it, or by both.
+  // The clocks may change around midnight, so the offset before or after the change, or both, give this time.
   const offsets = [-dayMs, dayMs].map((away) => offsetMs(new Date(midnight + away), zone));
   const [early, late] = [new Date(midnight - Math.max(...offsets)), new Date(midnight - Math.min(...offsets))];
   const wanted = formatDay(midnightUtc);
-  // Where they go back over midnight, the first one counts; where they skip it, the day begins at one, which only `late` is.
+  // If clocks go back over midnight, the first midnight counts. If they skip midnight, the day begins later, at `late`.
   const isStart =
     early.getTime() === late.getTime() ||
     (dayAt(early, zone) >= wanted && dayAt(new Date(early.getTime() - 1), zone) < wanted);
@@ -35,11 +31,10 @@ const dayMs = 86_400_000;
 
 const formatDay = (date: Date) => date.toISOString().slice(0, 10);
 
-/** The calendar day of a moment in a zone. */
 export const dayAt = (moment: Date, zone: string): string =>
   formatDay(new Date(moment.getTime() + offsetMs(moment, zone)));
 
-/** How far a zone is ahead of UTC at a moment, in milliseconds. */
+/** Positive if the zone is ahead of UTC. */
 function offsetMs(date: Date, zone: string): number {
   const name = offsetFormat(zone)
     .formatToParts(date)

@@ -3,38 +3,33 @@ import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { isSubAgentName } from "#lib/reader/project";
 import { addDays, dayAt } from "#lib/usage/days";
-import { readProjectNames } from "#lib/usage/project-names";
+import { readProjectNames } from "#lib/usage/queries";
 import { getBoundaries, listSpans, quarterBefore } from "#lib/usage/spans";
-import { type ReportRow, readGone, readReport } from "#lib/usage/sql/report";
-import { readSeconds } from "#lib/usage/sql/time";
+import { readGone, readSeconds } from "#lib/usage/sql/quarters";
+import { type ReportRow, readReport } from "#lib/usage/sql/report";
 
-/** `seconds` are those in which sessions were active, pauses left out. */
+/** `seconds` of activity, without pauses. */
 export type Digest = { sessions: number; messages: number; costNano: number; seconds: number };
 
-/** One project's part of the week; `id` is undefined where the name is none of the projects'. */
+/** `id` is undefined if the name is no project's. */
 export type ProjectDigest = Omit<Digest, "seconds"> & { id: string | undefined; name: string };
 
 export type Digests = {
-  /** Since the given moment, at a quarter of an hour. */
+  /** Rounded down to a quarter of an hour. */
   since: Digest | undefined;
   today: Digest;
   yesterday: Digest;
-  /** From Monday to Sunday; its days so far, each with its cost, with those of the week before in front. */
+  /** From Monday to Sunday; `days` also has the week before. */
   week: Digest;
   weekBefore: Digest;
   days: (Digest & { day: string })[];
-  /** This week's, the most expensive first. */
+  /** Most expensive first. */
   projects: ProjectDigest[];
 };
 
-const wanted = ["sessions", "messages", "cost_nano"] as const;
 const maxProjects = 8;
 
-/**
- * What happened lately, from roll-ups: sums of two weeks at most, and of the time since `since`, all in one snapshot.
- *
- * @throws SpoorError `overloaded` as `heavyRead`
- */
+/** @throws SpoorError `overloaded` as `heavyRead` */
 export async function readDigests(
   userId: string,
   { zone, now, since }: { zone: string; now: Date; since: Date | undefined },
@@ -68,7 +63,7 @@ export async function readDigests(
 const none: Digest = { sessions: 0, messages: 0, costNano: 0, seconds: 0 };
 
 async function readSpans(tx: PoolClient, userId: string, starts: Date[], gone: string[]): Promise<Digest[]> {
-  const request = { starts, gone, facets: [], maxValues: 1, filter: {}, spans: { by: undefined, wanted } };
+  const request = { starts, gone, facets: [], maxValues: 1, filter: {}, spans: { by: undefined } };
   const rows = await readReport(tx, userId, request);
   const active = await readSeconds(tx, userId, starts, gone);
   return starts.slice(1).map((_, span) => {
@@ -83,7 +78,7 @@ const toFigures = (row: ReportRow | undefined) => ({
   costNano: row?.cost_nano ?? 0,
 });
 
-/** The largest by cost; what belongs to no project is left out. */
+/** Without what belongs to no project. */
 async function readProjects(tx: PoolClient, userId: string, starts: Date[], gone: string[]): Promise<ReportRow[]> {
   const facets = ["project"] as const;
   const request = { starts, gone, facets: [...facets], maxValues: maxProjects + 1, filter: {}, spans: undefined };

@@ -3,28 +3,27 @@ import { heavyRead } from "#lib/db/heavy";
 import { getModelFamily } from "#lib/prices/model";
 import { type Budget, listBudgets } from "#lib/usage/budgets";
 import { dayAt } from "#lib/usage/days";
-import { isId, readProjectNames } from "#lib/usage/project-names";
+import { isId, readProjectNames } from "#lib/usage/queries";
 import { getBoundaries, getLastOfMonth, listSpans } from "#lib/usage/spans";
-import { readGone, readReport, readSpending, type Spending } from "#lib/usage/sql/report";
+import { readGone } from "#lib/usage/sql/quarters";
+import { readReport, readSpending, type Spending } from "#lib/usage/sql/report";
 
 export type BudgetState = Budget & { name: string; spentNano: number };
 
 export type MonthSpending = {
-  /** Its first day, today and its last day. */
   from: string;
   today: string;
   to: string;
   spentNano: number;
-  /** How many of its days are over, and what was spent on them. */
+  /** Days that are over. */
   fullDays: number;
   forecastNano: number | undefined;
   budgets: BudgetState[];
 };
 
-/** Fewer days say little of the rest of a month. */
+/** With fewer days there is no forecast. */
 export const leastDays = 7;
 
-/** What the month in which a moment is, in a zone, has cost so far, what it may cost, and what is left of the budgets. */
 export async function readMonth(userId: string, zone: string, now: Date): Promise<MonthSpending> {
   const today = dayAt(now, zone);
   const from = `${today.slice(0, 8)}01`;
@@ -37,7 +36,7 @@ export async function readMonth(userId: string, zone: string, now: Date): Promis
       const gone = await readGone(tx, userId);
       const starts = [...whole.slice(0, 1), ...(days.length > 1 ? [days.at(-1)?.start ?? now] : []), ...whole.slice(1)];
       const none = { gone, facets: [], maxValues: 1, filter: {} };
-      const rows = await readReport(tx, userId, { ...none, starts, spans: { by: undefined, wanted: ["cost_nano"] } });
+      const rows = await readReport(tx, userId, { ...none, starts, spans: { by: undefined } });
       return { rows, spending: await readSpending(tx, userId, whole, gone) };
     }),
   ]);
@@ -59,17 +58,13 @@ export async function readMonth(userId: string, zone: string, now: Date): Promis
 
 const isProjectId = ({ facet, value }: Budget) => facet === "project" && isId(value);
 
-/**
- * What a month will have cost if its other days cost as much as those that are over did on average. Today counts as it is, or as
- * such a day, whichever is more.
- */
+/** Assumes the average of the days that are over; today counts as that or as spent, whichever is more. */
 export function forecast(fullDays: number, before: number, spent: number, monthDays: number): number | undefined {
   if (fullDays < leastDays || spent === 0) return undefined;
   const perDay = before / fullDays;
   return Math.round(before + Math.max(spent - before, perDay) + perDay * (monthDays - fullDays - 1));
 }
 
-/** How a budget stands: from 80 % on it is nearly used, at 100 % used up. */
 export type BudgetMark = "over" | "used up" | "nearly" | undefined;
 
 export function budgetMark(spentNano: number, amountNano: number): BudgetMark {
@@ -78,7 +73,7 @@ export function budgetMark(spentNano: number, amountNano: number): BudgetMark {
   return spentNano / amountNano >= budgetMarks[0] ? "nearly" : undefined;
 }
 
-/** The shares of a budget that have a mark. */
+/** Shares of a budget from which `budgetMark` reports it. */
 export const budgetMarks = [0.8, 1] as const;
 
 function spentOn({ facet, value }: Budget, spending: Spending[]): number {

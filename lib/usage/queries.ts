@@ -1,13 +1,26 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 
-/** How many of a user's traces the ledger has not taken in yet. */
+export { findLastUse } from "#lib/usage/sql/quarters";
+
+/** Traces whose last changes the ledger has not counted yet. */
 export function countDueTraces(userId: string): Promise<number> {
   return prisma().trace.count({ where: { userId, ledgerDue: true, deletedAt: null } });
 }
 
-/** How many sessions nothing but their upload dates: they are in no period (lib/ledger/sql/activity.ts). */
+/** Sessions that only their upload dates, which are in no span (lib/ledger/sql/activity.ts). */
 export const countUndated = (userId: string): Promise<number> =>
   prisma().traceUsage.count({ where: { userId, day: new Date(0) } });
 
-export { findLastUse } from "#lib/usage/sql/last";
+export const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
+/** Names by id, of the values of the facet `project` that are a project's id. */
+export async function readProjectNames(userId: string, values: (string | null)[]): Promise<Map<string, string>> {
+  const ids = [...new Set(values.filter((value) => value !== null && isId(value)))] as string[];
+  if (ids.length === 0) return new Map();
+  const rows = await prisma().project.findMany({
+    where: { userId, id: { in: ids } },
+    select: { id: true, name: true },
+  });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

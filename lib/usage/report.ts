@@ -4,59 +4,53 @@ import { heavyRead } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
 import { getModelFamily } from "#lib/prices/model";
 import { isSubAgentName } from "#lib/reader/project";
-import { readProjectNames } from "#lib/usage/project-names";
+import { readProjectNames } from "#lib/usage/queries";
 import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
 import { getBoundaries, type Span } from "#lib/usage/spans";
 import { type LinkFacet, readLinks } from "#lib/usage/sql/links";
-import { type Column, columns } from "#lib/usage/sql/parts";
+import { type Column, columns, readGone } from "#lib/usage/sql/quarters";
 import {
   type FacetFilter,
   type ReportRow,
   type RolledFacet,
-  readGone,
   readModels,
   readReport,
   rolledFacets,
 } from "#lib/usage/sql/report";
 
-/** The usage of one value; `others` where it is the sum of values that are not shown by themselves. */
 export type ValueUsage = ValueFigures & {
-  /** A project's id; the names of a model with their dates. */
+  /** A project's id, or a model's dated names. */
   id?: string;
   names?: string[];
 };
 type FacetUsage = { values: ValueUsage[]; others: number };
 
 export type UsageReport = {
-  /** Over all spans. `untimed` messages have no time of their own, `uncounted` ones no token count. */
+  /** `untimed` messages have no time of their own, `uncounted` ones no token count. */
   total: Figures & { untimed: number; uncounted: number };
-  /** By each facet's values over all spans, the largest first; null if the client sent none. */
+  /** Largest first; null if the client sent no value. */
   byFacet: Partial<Record<UsageFacet, FacetUsage>>;
-  /** By span (from 0), and by those values of the requested facet that are listed; the others are the rest of `spanTotals`. */
+  /** Spans count from 0. Values that are not listed are the remainder of `spanTotals`. */
   bySpan: (Figures & { span: number; value: string | null; id?: string })[];
-  /** The whole of each span; one without usage has none. */
+  /** Undefined without usage. */
   spanTotals: (Figures | undefined)[];
 };
 
 export type UsageRequest = {
   spans: Span[];
-  /** The facets whose values are listed, and the one that each span is broken down by. */
+  /** `facets` are listed; each span is broken down by `by`. */
   facets: readonly UsageFacet[];
   by?: UsageFacet | undefined;
   filter?: UsageFilter;
-  /** The figures that are wanted of each span, and of each value beside what it is ranked by; the others may be 0. */
-  wanted?: readonly Column[] | undefined;
-  /** Whether to count sessions and messages by branch, which takes a read of each linked session. */
+  /** Also count sessions and messages by branch, which reads each linked session. */
   activityOfBranches?: boolean;
 };
 
 const { maxValues } = limits.usage;
-/** What pages say of each value whatever is shown. */
-const withRemarks: readonly Column[] = ["unpriced_tokens", "tier_not_priced_tokens"];
 
-/** A user's usage in spans of time. A session that is linked to two pull requests, or worked on two branches, counts at each. */
+/** A session with several pull requests or branches counts at each. */
 export async function readUsage(userId: string, request: UsageRequest): Promise<UsageReport> {
-  const { spans, facets, by, wanted, activityOfBranches = true } = request;
+  const { spans, facets, by, activityOfBranches = true } = request;
   const starts = getBoundaries(spans);
   const filter = await resolveFilter(userId, request.filter ?? {});
   const shown = [...new Set([...facets, ...(by ? [by] : [])])];
@@ -64,12 +58,10 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
   const links = shown.filter(
     (facet): facet is LinkFacet => facet === "pr" || (facet === "branch" && activityOfBranches),
   );
-  // What links tell is put in the place of the rows' figures, all of which that takes.
-  const listed = wanted && links.length === 0 ? [...wanted, ...withRemarks] : undefined;
   const { rows, linked } = await heavyRead(userId, async (tx) => {
     const gone = await readGone(tx, userId);
-    const inSpans = { by: by && isRolled(by) ? by : undefined, ...(wanted && { wanted }) };
-    const reported = { starts, gone, facets: rolled, maxValues, listed, filter, spans: inSpans };
+    const inSpans = { by: by && isRolled(by) ? by : undefined };
+    const reported = { starts, gone, facets: rolled, maxValues, filter, spans: inSpans };
     const rows = await readReport(tx, userId, reported);
     const linked = new Map<LinkFacet, ReportRow[]>();
     for (const facet of links)
@@ -78,13 +70,13 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
   });
   const ofSpans = Map.groupBy(rows, ({ span }) => span);
   const spanTotals = spans.map((_, place) => sumRows(ofSpans.get(place) ?? []));
-  for (const [facet, found] of linked) join(rows, facet, found, wanted ?? columns);
+  for (const [facet, found] of linked) join(rows, facet, found);
   return { ...buildReport(await nameValues(userId, rows), shown, by), spanTotals };
 }
 
 const isRolled = (facet: UsageFacet): facet is RolledFacet => (rolledFacets as readonly string[]).includes(facet);
 
-/** Filters as usage_facets has their values: a model's name stands for all of its dated ones. */
+/** A model's name includes its dated names. */
 async function resolveFilter(userId: string, { model, ...rest }: UsageFilter): Promise<FacetFilter> {
   const filter: FacetFilter = {};
   for (const [name, value] of Object.entries(rest))
@@ -101,18 +93,17 @@ async function resolveFilter(userId: string, { model, ...rest }: UsageFilter): P
 const activity: readonly Column[] = ["sessions", "messages", "tokens", "untimed", "uncounted"];
 
 /**
- * Adds what links tell to the rows of a report. What was spent on a branch is known of each message and stands in the rows; only
- * of its sessions and their messages the links know. What is linked to nothing is the rest of the whole.
+ * Adds figures from links to a report's rows. Spending by branch is in the rows already; only sessions and messages of
+ * branches come from links. Unlinked usage is the remainder of the whole.
  */
-function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[], wanted: readonly Column[]): void {
+function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[]): void {
   const shared = facet === "pr" ? columns : activity;
   if (facet === "pr") rows.push(...rows.filter((row) => row.facet === null).map((whole) => ({ ...whole, facet })));
   const getKey = (row: Pick<ReportRow, "span" | "value">) => JSON.stringify([row.span, row.value]);
   const known = new Map(rows.filter((row) => row.facet === facet).map((row) => [getKey(row), row]));
   for (const sum of found.filter((row) => row.facet === null)) {
     const rest = known.get(getKey(sum));
-    const given = sum.span === null ? shared : shared.filter((name) => wanted.includes(name));
-    if (rest) for (const name of given) rest[name] -= sum[name];
+    if (rest) for (const name of shared) rest[name] -= sum[name];
   }
   for (const row of found.filter((one) => one.facet !== null)) {
     const own = known.get(getKey(row)) ?? { ...row, ...zeros };
@@ -121,7 +112,7 @@ function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[], wanted: r
   }
 }
 
-/** A trace counts under one value in a span, so that its values add up, before links are looked at. */
+/** Before links are added, each trace counts under one value, so the values of a span add up. */
 function sumRows(rows: ReportRow[]): Figures | undefined {
   const total: Record<Column, number> = { ...zeros };
   for (const row of rows) for (const name of columns) total[name] += row[name];
@@ -130,7 +121,6 @@ function sumRows(rows: ReportRow[]): Figures | undefined {
 
 const zeros = Object.fromEntries(columns.map((name) => [name, 0])) as Record<Column, number>;
 
-/** Rows with projects by their names, and models without their dates. */
 async function nameValues(
   userId: string,
   rows: ReportRow[],
@@ -175,7 +165,7 @@ function buildReport(
   return {
     total: { ...toFigures(whole), untimed: whole?.untimed ?? 0, uncounted: whole?.uncounted ?? 0 },
     byFacet: Object.fromEntries(byFacet),
-    // A pull request's rows stand beside the whole of each span, which is no row of theirs.
+    // Rows of a pull request are listed besides the span's total.
     bySpan: all.flatMap(({ span, value, id, ...row }) =>
       span === null || row.facet !== (by ?? null) || !isUsed(row)
         ? []
@@ -186,7 +176,7 @@ function buildReport(
 
 const isUsed = (row: Record<Column, number>) => columns.some((name) => row[name] !== 0);
 
-/** Sums over no rows are null. */
+/** Undefined for a sum over no rows. */
 const toFigures = (row: Record<Column, number> | undefined): Figures => ({
   costNano: row?.cost_nano ?? 0,
   recordedNano: row?.recorded_nano ?? 0,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { exactText, facets, utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
-/** What usage is broken down by; `pr` is a pull request, of which a session may have several. */
+/** A session may have several pull requests (`pr`). */
 export const usageFacets = [...facets, "branch", "pr"] as const;
 export type UsageFacet = (typeof usageFacets)[number];
 
@@ -11,7 +11,7 @@ export type Unit = (typeof units)[number];
 
 const zone = z.string().max(64).refine(isZone, "must be a time zone's IANA name, such as Europe/Berlin");
 
-/** The years before and after also have four digits, since days are compared as text. */
+/** Days are compared as text, so all years, including neighbors, need four digits. */
 const isCounted = (text: string) => text >= "0005-01-01" && text < "9999-01-01";
 const notCounted = "must be in the years 5 to 9998";
 
@@ -21,7 +21,7 @@ export const usageDay = z.iso
 
 const moment = z.union([usageDay, utcInstant.refine(isCounted, notCounted)]);
 
-/** What usage is narrowed to: exact values; a project by its name, its id or its text. */
+/** Exact values; a project by name, id or text. */
 export const usageFilter = {
   source: exactText(1, limits.trace.source).optional(),
   model: exactText(1, limits.trace.model).optional(),
@@ -43,7 +43,7 @@ export type UsageQuery = z.output<typeof usageQuery>;
 const money = z.int();
 const count = z.int();
 
-/** Money in nano-dollars. `tokenCount` is the sum of messages' own token counts. */
+/** In nano-dollars. `tokenCount` sums messages' own token counts. */
 export const figuresShape = z.object({
   costNano: money,
   recordedNano: money,
@@ -62,11 +62,17 @@ export const figuresShape = z.object({
 });
 export type Figures = z.output<typeof figuresShape>;
 
+export const noFigures = (): Figures => ({
+  ...{ costNano: 0, recordedNano: 0, compared: { costNano: 0, recordedNano: 0 } },
+  ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWrite5mTokens: 0, cacheWrite1hTokens: 0 },
+  ...{ reasoningTokens: 0, unpricedTokens: 0, tierNotPricedTokens: 0, tokenCount: 0, messages: 0, sessions: 0 },
+});
+
 const valueShape = z.object({
   value: z.string().nullable(),
   ...figuresShape.shape,
 });
-/** The usage of one value of a facet; null where a client sent none. */
+/** Null if the client sent none. */
 export type ValueFigures = z.output<typeof valueShape>;
 
 const spanShape = z.object({
@@ -85,7 +91,6 @@ export const usageResponse = z.object({
   zone: z.string(),
   unit: z.enum(units),
   by: z.enum(usageFacets).nullable(),
-  /** Sessions whose latest changes are not counted yet. */
   pendingSessions: count,
   total: z.object({ ...figuresShape.shape, untimedMessages: count, uncountedMessages: count }),
   values: z.array(valueShape).optional(),
@@ -103,16 +108,15 @@ function isZone(text: string): boolean {
   }
 }
 
-/** What a budget is for: all of a user's usage, or one value of a facet. */
+/** Empty for all usage. */
 const budgetFacets = ["", "project", "source", "model"] as const;
 export type BudgetFacet = (typeof budgetFacets)[number];
 
 const maxDollars = 1_000_000;
 
-/** Which of a user's budgets. */
 export const budgetKey = z.object({ facet: z.enum(budgetFacets), value: exactText(0, 512) });
 
-/** `of` is what a budget is for, as JSON: a facet and its value, both empty for all. */
+/** `of` is JSON: a facet and its value, both empty for all usage. */
 export const budgetForm = z.object({
   of: z
     .string()

@@ -5,7 +5,7 @@ const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 export const priceVariables = {
   PRICES_FILE: optional(z.string(), {
-    text: "a JSON file of own or negotiated prices, and the currency to show; see [Prices](#prices)",
+    text: "JSON file of own [prices](#prices) and the currency",
     unset: "list prices, in US dollars",
   }),
   PRICES_URL: optional(
@@ -14,7 +14,7 @@ export const priceVariables = {
       return (protocol === "https:" || loopback.test(hostname)) && username === "" && password === "";
     }, "must be https (http only on loopback), without a user name and a password"),
     {
-      text: "fetches newer list prices once a day, in the format of genai-prices; see [Prices](#prices)",
+      text: "fetches newer list [prices](#prices) daily (genai-prices' format)",
       unset: "nothing is fetched",
       allowed: "an https URL without credentials; http on loopback",
     },

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Adapter, Message } from "../../cli/adapters/adapter.ts";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { iflow } from "../../cli/adapters/claude-code/relatives.ts";
 import { cowork } from "../../cli/adapters/cowork/adapter.ts";
-import { iflow } from "../../cli/adapters/iflow/adapter.ts";
 import { specstory } from "../../cli/adapters/specstory/adapter.ts";
 import { id, Lines, text, uuidOf, variedLines } from "./claude-lines.ts";
 import { linesOf, makeHome, type Parsed, parseAll } from "./home.ts";

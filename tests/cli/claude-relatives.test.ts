@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { iflow, openclaude } from "../../cli/adapters/claude-code/relatives.ts";
 import { cowork } from "../../cli/adapters/cowork/adapter.ts";
-import { iflow } from "../../cli/adapters/iflow/adapter.ts";
-import { openclaude } from "../../cli/adapters/openclaude/adapter.ts";
 import { trae } from "../../cli/adapters/trae/adapter.ts";
 import { findUnreadable } from "../../cli/adapters/unreadable.ts";
 import { call, id, Lines, otherId, text } from "./claude-lines.ts";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
-import { amazonQ } from "../../cli/adapters/amazon-q/adapter.ts";
-import { kiro } from "../../cli/adapters/kiro/adapter.ts";
+import { amazonQ, kiro } from "../../cli/adapters/kiro/adapter.ts";
 import { makeDatabase, tally } from "./databases.ts";
 import { discoverAll, makeHome, parseAll, told } from "./home.ts";
 

@@ -10,9 +10,8 @@ import { readEnvironment, readFeedback } from "../../cli/adapters/cline/user-tex
 import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { crush } from "../../cli/adapters/crush/adapter.ts";
 import { userText } from "../../cli/adapters/cursor/text.ts";
-import { userMessages as withReferences } from "../../cli/adapters/gemini/references.ts";
+import { readExitCode, userMessages as withReferences } from "../../cli/adapters/gemini/parts.ts";
 import { kiro } from "../../cli/adapters/kiro/adapter.ts";
-import { exitCodeIn } from "../../cli/adapters/shell-report.ts";
 import { specstory } from "../../cli/adapters/specstory/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { runTool } from "../../cli/install/tools.ts";
@@ -195,7 +194,7 @@ test.each([
   ["reminders", () => userMessages("<system-reminder>".repeat(200_000)).map(({ role }) => role)],
   [
     "a command's end",
-    () => exitCodeIn("run_shell_command", `${"\nExit Code: 0\nSignal: x".repeat(50_000)}${" ".repeat(300_000)}x`),
+    () => readExitCode("run_shell_command", `${"\nExit Code: 0\nSignal: x".repeat(50_000)}${" ".repeat(300_000)}x`),
   ],
   ["files of Gemini's", () => withReferences(`${" ".repeat(300_000)}x`).map(({ role }) => role)],
 ])("%s in a text of a stranger's that never ends is looked for once", (_, read) => {

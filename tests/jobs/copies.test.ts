@@ -12,7 +12,7 @@ const { userId } = await provideOwner();
 const { send, stored } = uploadsOf(userId);
 async function clear(): Promise<void> {
   await clearTraces();
-  for (const table of ["trace_usage", "message_usage", "usage_day", "usage_facets"])
+  for (const table of ["trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"])
     await pool().query(`delete from ${table}`);
 }
 afterEach(clear);

@@ -16,7 +16,7 @@ const { userId } = await provideOwner();
 const { send } = uploadsOf(userId);
 
 beforeEach(async () => {
-  for (const table of ["trace", "trace_usage", "message_usage", "usage_day", "usage_facets", "finding"])
+  for (const table of ["trace", "trace_usage", "message_usage", "usage_quarter_hour", "usage_facets", "finding"])
     await pool().query(`delete from ${table}`);
 });
 

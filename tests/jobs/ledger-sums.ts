@@ -20,7 +20,7 @@ const query = async (statement: string, values: unknown[] = []) => (await pool()
 const snapshot = async () => ({
   used: await query("select * from message_usage order by user_id, trace_id, position"),
   counted: await query("select * from trace_usage order by user_id, trace_id, day"),
-  days: await query("select * from usage_day order by user_id, day, facets"),
+  quarters: await query("select * from usage_quarter_hour order by user_id, at, facets"),
   files: await query("select * from trace_file order by user_id, trace_id, position, path"),
   traces: await query(
     `select id, ${[...sums, ...remarks].join(", ")} from trace where deleted_at is null order by user_id, id`,
@@ -41,18 +41,20 @@ export async function expectSums(): Promise<void> {
   const nothing = [...sums, ...remarks].map((name) => `coalesce(${name}, 0) <> 0`).join(" or ");
   const without = `select id from trace where not ${isUsed} and (${nothing})`;
   expect(await query(without)).toEqual([]);
-  const days = `select day::text, facets, ${sumOf([...sums, ...remarks])} from usage_day
+  const days = `select at, facets, ${sumOf([...sums, ...remarks])} from usage_quarter_hour
     group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
-  const ofDays = `select (at at time zone 'UTC')::date::text as day, facets, ${sumOf(sums)},
+  const ofDays = `select date_bin('15 minutes', at, timestamptz 'epoch') as at, facets, ${sumOf(sums)},
       ${remarked}
     from message_usage where counted group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
   expect(await query(days)).toEqual(await query(ofDays));
   const counts = ["messages", "tokens", "untimed", "uncounted"];
-  const active = (from: string, sessions: string) =>
-    `select day::text, facets, ${sumOf(counts)}, ${sessions} from ${from} group by 1, 2 having sum(messages) > 0 order by 1, 2`;
-  expect(await query(active("usage_day", "sum(sessions)::int as sessions"))).toEqual(
-    await query(active("trace_usage", "count(*)::int as sessions")),
-  );
+  const active = (from: string) =>
+    `select at, facets, ${sumOf(counts)} from ${from} group by 1, 2 having sum(messages) > 0 order by 1, 2`;
+  const quarters = `(select day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, facets, piece.messages,
+      piece.tokens, piece.untimed, piece.uncounted
+    from trace_usage, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
+      as piece (quarter, messages, tokens, untimed, uncounted)) as quarters`;
+  expect(await query(active("usage_quarter_hour"))).toEqual(await query(active(quarters)));
   expect(await query("select trace_id, sum(messages)::int as messages from trace_usage group by 1 order by 1")).toEqual(
     await query(
       `select id as trace_id, count(*)::int as messages from trace
@@ -67,7 +69,7 @@ export async function expectSums(): Promise<void> {
       group by user_id, request_key having count(*) filter (where counted) <> 1`),
   ).toEqual([]);
   await expectFiles();
-  for (const table of ["message_usage", "trace_usage", "usage_day"]) {
+  for (const table of ["message_usage", "trace_usage", "usage_quarter_hour"]) {
     expect(
       await query(`select * from ${table} as used where not exists (
       select from usage_facets named where named.user_id = used.user_id and named.facets = used.facets)`),

@@ -13,7 +13,7 @@ const { userId } = await provideOwner();
 const { send, stored, findId } = uploadsOf(userId);
 
 beforeEach(async () => {
-  for (const table of ["trace", "trace_usage", "message_usage", "usage_day", "usage_facets"]) {
+  for (const table of ["trace", "trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"]) {
     await pool().query(`delete from ${table}`);
   }
 });
@@ -128,9 +128,10 @@ describe("the ledger adds up", () => {
   test("after a worker was killed in the middle: nothing of it is left, and the next one does it all", async () => {
     await send(...Array.from({ length: 5 }, (_, n) => session(`k${n}`, 1, answers(4, 1, `k${n % 2}`))));
     await transaction(async (tx) => {
-      await tx.query("lock table usage_day in access exclusive mode");
+      await tx.query("lock table usage_quarter_hour in access exclusive mode");
       const run = accountTraces(30);
-      const blocked = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%usage_day%'";
+      const blocked =
+        "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'with fresh as%'";
       const pid = await vi.waitUntil(async () => (await pool().query<{ pid: number }>(blocked)).rows[0]?.pid, 30_000);
       await pool().query("select pg_terminate_backend($1::int)", [pid]);
       await tx.query("rollback; begin");

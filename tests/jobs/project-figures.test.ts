@@ -16,7 +16,15 @@ const { userId } = await provideOwner();
 const { send } = uploadsOf(userId);
 
 beforeEach(async () => {
-  for (const table of ["trace", "trace_usage", "message_usage", "usage_day", "usage_facets", "project", "budget"])
+  for (const table of [
+    "trace",
+    "trace_usage",
+    "message_usage",
+    "usage_quarter_hour",
+    "usage_facets",
+    "project",
+    "budget",
+  ])
     await pool().query(`delete from ${table}`);
 });
 

@@ -3,9 +3,10 @@ import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { placeTraces } from "#lib/ledger/projects";
-import { aliasKey, mergeProjects, renameProject, splitProject } from "#lib/projects/change";
+import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { settleProjects } from "#lib/projects/settle";
+import { getAliasKey } from "#lib/reader/project";
 import { deleteTrace } from "#lib/traces/deletion";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
@@ -22,7 +23,6 @@ beforeEach(async () => {
 
 type Told = { cwd?: string; repository?: string; project?: string; machine?: string };
 
-/** A session that tells where it was. */
 const session = (sourceId: string, { cwd, repository, project }: Told) => ({
   sourceId,
   createdAt: new Date().toISOString(),
@@ -77,7 +77,7 @@ const projectOf = async (sourceId: string): Promise<string> => {
   return rows[0]?.project_id;
 };
 
-const folder = (value: string, machine = "test") => aliasKey({ kind: "folder", machine, value });
+const folder = (value: string, machine = "test") => getAliasKey({ kind: "folder", machine, value });
 const api = "git@github.com:ada/api.git";
 
 describe("a session's project", () => {

@@ -10,7 +10,7 @@ import { serveIngest } from "./ingest-server.ts";
 import { clearTraces } from "./searching.ts";
 
 const tables = [
-  ...["trace_usage", "message_usage", "usage_day", "usage_facets", "trace_commit", "trace_file"],
+  ...["trace_usage", "message_usage", "usage_quarter_hour", "usage_facets", "trace_commit", "trace_file"],
   ...["ingest_job", "upload"],
 ];
 

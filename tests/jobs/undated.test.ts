@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { countChanges } from "#lib/traces/facets";
-import { readStanding } from "#lib/traces/live";
+import { readStanding } from "#lib/traces/messages";
 import { listPage } from "#lib/traces/queries";
 import { readDigests } from "#lib/usage/digest";
 import { countUndated, findLastUse } from "#lib/usage/queries";
@@ -15,7 +15,7 @@ const { userId } = await provideOwner();
 const { send, stored } = uploadsOf(userId);
 
 beforeEach(async () => {
-  for (const table of ["trace", "trace_usage", "message_usage", "usage_day", "usage_facets"])
+  for (const table of ["trace", "trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"])
     await pool().query(`delete from ${table}`);
 });
 

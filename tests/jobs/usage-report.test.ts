@@ -4,11 +4,10 @@ import { heavyRead } from "#lib/db/heavy";
 import { answerUsage } from "#lib/usage/answer";
 import { formatCsv } from "#lib/usage/csv";
 import { readDigests } from "#lib/usage/digest";
-import { noFigures } from "#lib/usage/figures";
-import { type Figures, type Unit, usageQuery, usageResponse } from "#lib/usage/schema";
+import { type Figures, noFigures, type Unit, usageQuery, usageResponse } from "#lib/usage/schema";
 import { getBoundaries, listSpans } from "#lib/usage/spans";
-import { columns } from "#lib/usage/sql/parts";
-import { type FacetFilter, type ReportRow, readGone, readReport, rolledFacets } from "#lib/usage/sql/report";
+import { columns, readGone } from "#lib/usage/sql/quarters";
+import { type FacetFilter, type ReportRow, readReport, rolledFacets } from "#lib/usage/sql/report";
 import { fillLedger } from "../support/ledger-rows.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 

@@ -1,12 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { pool, transaction } from "#lib/db/client";
-import { heavyRead } from "#lib/db/heavy";
 import { answerUsage } from "#lib/usage/answer";
 import { formatCsv } from "#lib/usage/csv";
 import { type Figures, figuresShape, units, usageFacets, usageQuery } from "#lib/usage/schema";
-import { getBoundaries, listSpans } from "#lib/usage/spans";
-import type { Column } from "#lib/usage/sql/parts";
-import { type ReportRow, readGone, readReport, rolledFacets } from "#lib/usage/sql/report";
 import { fillLedger } from "../support/ledger-rows.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -45,30 +41,3 @@ test.each(usageFacets)("the rows by %s add up to the total of all and of each sp
     expect(cost, unit).toBeCloseTo(answer.total.costNano / 1e9, 6);
   }
 });
-
-const wantings: Column[][] = [["cost_nano"], ["sessions"], ["messages", "cache_read_tokens", "tier_not_priced_tokens"]];
-
-test.each(["UTC", "Europe/Berlin", "Pacific/Auckland", "America/Los_Angeles"])(
-  "a report of few figures has the same ones as one of all, in %s",
-  async (zone) => {
-    const starts = getBoundaries(listSpans("2026-03-15", "2026-04-12", "week", zone));
-    const read = (wanted?: Column[]) =>
-      heavyRead(userId, async (tx) => {
-        const request = { starts, facets: rolledFacets, filter: {}, maxValues: 1000, gone: await readGone(tx, userId) };
-        return readReport(tx, userId, { ...request, listed: wanted, spans: { by: "source", wanted } });
-      });
-    const findTotal = (rows: ReportRow[]) => rows.find(({ span, facet }) => span === null && facet === null);
-    const all = await read();
-    for (const wanted of wantings) {
-      const shorten = (rows: ReportRow[]) =>
-        rows
-          .filter((row) => wanted.some((name) => row[name] !== 0))
-          .map((row) => JSON.stringify([row.span, row.facet, row.value, ...wanted.map((name) => row[name])]))
-          .sort();
-      const few = await read(wanted);
-      expect(shorten(few).length).toBeGreaterThan(20);
-      expect(shorten(few)).toEqual(shorten(all));
-      expect(findTotal(few)).toEqual(findTotal(all));
-    }
-  },
-);

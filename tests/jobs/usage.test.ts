@@ -16,7 +16,7 @@ const { send, stored } = uploadsOf(userId);
 
 beforeEach(async () => {
   await pool().query("delete from trace");
-  for (const table of ["trace_usage", "message_usage", "usage_day", "usage_facets"])
+  for (const table of ["trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"])
     await pool().query(`delete from ${table}`);
 });
 

@@ -84,10 +84,10 @@ const rows = [
      tier_not_priced
    from made_message where user_id = $1 and uses order by moment`,
   `insert into trace_usage (user_id, trace_id, day, facets, messages, tokens, untimed, uncounted, quarters, quarter_messages,
-     quarter_tokens, quarter_untimed, quarter_uncounted, quarter_seconds, since)
+     quarter_tokens, quarter_untimed, quarter_uncounted, quarter_seconds)
    select user_id, id, day, trace_facets, sum(messages), sum(tokens), 0, 0, array_agg(quarter order by quarter),
      array_agg(messages order by quarter), array_agg(tokens order by quarter), array_agg(0 order by quarter), array_agg(0 order by quarter),
-     array_agg(seconds order by quarter), lag(day) over (partition by id order by day)
+     array_agg(seconds order by quarter)
    from (select user_id, id, day, floor(extract(epoch from at::time) / 900)::int as quarter, trace_facets, count(*) as messages,
        sum(token_count) as tokens, coalesce(sum(seconds) filter (where seconds <= 300), 0) as seconds
      from (select *, extract(epoch from at - lag(at) over (partition by id order by position)) as seconds from made_message
@@ -102,20 +102,22 @@ const rows = [
 ];
 
 const rollUps = [
-  `insert into usage_day (user_id, day, facets, messages, tokens, untimed, uncounted, sessions, input_tokens, output_tokens,
+  `insert into usage_quarter_hour (user_id, at, facets, messages, tokens, untimed, uncounted, input_tokens, output_tokens,
      cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, unpriced_tokens,
      tier_not_priced_tokens, compared_nano, compared_recorded_nano)
-   select $1::uuid, day, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted), sum(sessions), sum(input), sum(output), sum(cached),
+   select $1::uuid, at, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted), sum(input), sum(output), sum(cached),
      sum(written5m), sum(written1h), sum(reasoning), sum(cost), sum(recorded), sum(unpriced),
      sum(case when tier_not_priced then input + output + cached + written5m + written1h else 0 end),
      coalesce(sum(cost) filter (where recorded > 0), 0), coalesce(sum(recorded) filter (where cost > 0), 0)
    from (
-     select day, facets, messages, tokens, untimed, uncounted, 1 as sessions, 0 as input, 0 as output, 0 as cached, 0 as written5m, 0 as written1h,
-       0 as reasoning, 0 as cost, 0 as recorded, 0 as unpriced, false as tier_not_priced from trace_usage where user_id = $1
+     select day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, facets, piece.messages, piece.tokens, 0 as untimed,
+       0 as uncounted, 0 as input, 0 as output, 0 as cached, 0 as written5m, 0 as written1h,
+       0 as reasoning, 0 as cost, 0 as recorded, 0 as unpriced, false as tier_not_priced
+     from trace_usage, unnest(quarters, quarter_messages, quarter_tokens) as piece (quarter, messages, tokens) where user_id = $1
      union all
-     select (at at time zone 'UTC')::date, facets, 0, 0, 0, 0, 0, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
+     select date_bin('15 minutes', at, timestamptz 'epoch'), facets, 0, 0, 0, 0, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
        cache_write_1h_tokens, reasoning_tokens, coalesce(cost_nano, 0), coalesce(recorded_nano, 0), case when cost_nano is null
        then input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens else 0 end, tier_not_priced
      from message_usage where user_id = $1 and counted
-   ) as parts group by day, facets order by day`,
+   ) as parts group by at, facets order by at`,
 ];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { noFigures } from "#lib/usage/figures";
 import { budgetMark, forecast } from "#lib/usage/month";
-import { budgetForm, usageQuery } from "#lib/usage/schema";
+import { budgetForm, noFigures, usageQuery } from "#lib/usage/schema";
 import { listSpans } from "#lib/usage/spans";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
 import { makeChart, makeYardstick, roundTop } from "../../app/(app)/usage/shape.ts";

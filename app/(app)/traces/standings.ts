@@ -1,5 +1,5 @@
 import { isLive } from "#lib/reader/live";
-import { readStanding, type Standing } from "#lib/traces/live";
+import { readStanding, type Standing } from "#lib/traces/messages";
 
 type Shown = { id: string; updatedAt: string; latestAt: string; dated: boolean };
 

@@ -3,7 +3,7 @@ import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Excerpts } from "#lib/search/excerpts";
 import type { WithPullRequests } from "#lib/traces/evidence";
-import type { Standing } from "#lib/traces/live";
+import type { Standing } from "#lib/traces/messages";
 import type { ListedTrace } from "#lib/traces/queries";
 import type { Sort } from "#lib/traces/schema";
 import { findIcon, makeMonogram } from "../../components/agent-icons";

@@ -20,21 +20,6 @@ import { dayText } from "./words";
 
 export const metadata: Metadata = { title: "Usage" };
 
-/** The default measure depends on the available data, so several are read. */
-const wanted = {
-  cost: ["cost_nano"],
-  tokens: [
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_5m_tokens",
-    "cache_write_1h_tokens",
-    "tokens",
-  ],
-  messages: ["messages"],
-  sessions: ["sessions"],
-} as const;
-
 const rolled = usageFacets.filter((facet) => facet !== "pr");
 
 export default async function Page({ searchParams }: PageProps<"/usage">) {
@@ -46,7 +31,6 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
   // In sequence: a user's heavy reads run two at a time, and other pages need them, too.
   const report = await readUsage(user.id, {
     ...{ spans, by, filter, facets: rolled },
-    wanted: show ? wanted[show] : [...wanted.cost, ...wanted.tokens, ...wanted.messages],
     // Slow (reads every linked session), so only on request.
     activityOfBranches: by === "branch",
   });

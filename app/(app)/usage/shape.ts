@@ -1,6 +1,5 @@
-import { noFigures } from "#lib/usage/figures";
 import type { UsageReport, ValueUsage } from "#lib/usage/report";
-import type { Figures, UsageFacet } from "#lib/usage/schema";
+import { type Figures, noFigures, type UsageFacet } from "#lib/usage/schema";
 import type { Span } from "#lib/usage/spans";
 import type { Measure } from "./range";
 

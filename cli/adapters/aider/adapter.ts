@@ -1,20 +1,18 @@
-import { basename, delimiter, dirname, join, parse, resolve } from "node:path";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { statInput } from "../../files/discovery.ts";
 import { readLines } from "../../files/line-reader.ts";
 import { currentSearch } from "../../files/search.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { splitFolders } from "../named-folders.ts";
-import { nameRealFolder } from "../real-folder.ts";
+import { listFoldersAbove } from "../search-roots.ts";
+import { nameRealFolder } from "../session-files.ts";
 import { Chats, source } from "./chats.ts";
 
 const historyFile = ".aider.chat.history.md";
 
 /**
- * Aider: one Markdown file for all chats in a project, to which each start of the program adds a chat.
- *
- * - Lines that begin with `#### ` are the user's, those with `> ` the program's, all others the model's. Aider ends its own
- *   lines with two spaces, which tells them from the model's headings and quotations.
- * - Only the times at which chats began are kept, in the machine's time zone.
+ * The user's lines begin with `#### `, the program's with `> `, and both end with two spaces; all others are the
+ * model's.
  */
 export const aider: Adapter = {
   name: source,
@@ -24,7 +22,7 @@ export const aider: Adapter = {
   async *discover(host) {
     const known = new Set<string>();
     for (const { path } of searchRoots(host)) {
-      // Of a project's folder only this file matters, whatever else changes there.
+      // No other file of a project matters, so the folder itself is not watched.
       currentSearch()?.listed.add(path);
       const input = known.has(path) ? undefined : await statInput(path);
       known.add(path);
@@ -43,19 +41,14 @@ export const aider: Adapter = {
   },
 };
 
-/** The histories in SPOOR_AIDER, else those of the current folder and the folders above it, up to the home folder. */
 function searchRoots(host: Host): SearchRoot[] {
-  const { home, cwd, env } = host;
+  const { cwd, env } = host;
   const own = env.AIDER_CHAT_HISTORY_FILE;
   const ownRoot = own ? [{ path: resolve(cwd, own), variable: "AIDER_CHAT_HISTORY_FILE" }] : [];
   const named = splitFolders(host, env.SPOOR_AIDER, delimiter);
-  if (named.length > 0) return [...ownRoot, ...named.map((path) => ({ path: fileIn(path), variable: "SPOOR_AIDER" }))];
-  const folders = [cwd];
-  for (let folder = cwd; folder !== home && folder !== parse(folder).root; folder = dirname(folder)) {
-    folders.push(dirname(folder));
-  }
-  return [...ownRoot, ...folders.map((path) => ({ path: fileIn(path) }))];
+  if (named.length > 0)
+    return [...ownRoot, ...named.map((path) => ({ path: toHistoryFile(path), variable: "SPOOR_AIDER" }))];
+  return [...ownRoot, ...listFoldersAbove(host).map((path) => ({ path: toHistoryFile(path) }))];
 }
 
-/** Accepts a project's folder and the file itself. */
-const fileIn = (path: string): string => (basename(path).endsWith(".md") ? path : join(path, historyFile));
+const toHistoryFile = (path: string): string => (basename(path).endsWith(".md") ? path : join(path, historyFile));

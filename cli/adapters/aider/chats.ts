@@ -11,15 +11,13 @@ const heading = /^# aider chat started at (.+)$/;
 
 type Author = "user" | "program" | "model";
 
-/** Splits a history into chats, and chats into messages: consecutive lines of one author. */
 export class Chats {
   readonly #sink: Sink;
   readonly #folder: string;
-  /** How many chats began at each time. */
   readonly #begun = new Map<string, number>();
   #session: SessionBuilder | undefined;
   #messages = 0;
-  /** Whether Aider's lines end with two spaces: told by the chat's first one. */
+  /** Aider's lines end with two spaces, as the chat's first one shows. */
   #isMarked: boolean | undefined;
   #author: Author | undefined;
   #lines = new TextLines();
@@ -101,7 +99,6 @@ export class Chats {
     this.#messages++;
   }
 
-  /** What the program says: among it the model, its version, commits and costs. */
   #report(text: string, session: SessionBuilder): void {
     for (const line of text.split("\n")) {
       const [, version] = /^Aider v(\S+)$/.exec(line) ?? [];
@@ -115,7 +112,6 @@ export class Chats {
     this.#send(notice(text), costs.length > 0 ? costs.reduce((sum, cost) => sum + cost, 0) : undefined);
   }
 
-  /** Ends the current chat. */
   end(): void {
     this.#flush();
     this.#session?.end();

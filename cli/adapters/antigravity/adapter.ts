@@ -2,11 +2,12 @@ import { readFileSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles, isMissingOrForbidden } from "../../files/discovery.ts";
-import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Adapter, Input, Sink } from "../adapter.ts";
+import { Reorderer } from "../reorderer.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import { asCount } from "../values.ts";
 import { findFolder, readTitle, roots } from "./places.ts";
 import { Steps } from "./steps.ts";
 
@@ -14,13 +15,12 @@ const source = "antigravity";
 const fullName = "transcript_full.jsonl";
 const shortName = "transcript.jsonl";
 
-/** Steps are written a little out of order, as tools end: so many wait for those before them. */
+/** Steps are written a little out of order, as tools end. */
 const maxWaiting = 256;
 
 /**
- * Google Antigravity: the transcripts of its CLI and editor, `brain/CONVERSATION/.system_generated/logs/transcript_full.jsonl`, or
- * `transcript.jsonl`, whose long texts it cuts off. The conversations themselves are encrypted, or in a format without
- * documentation.
+ * Reads `transcript_full.jsonl`, else `transcript.jsonl`, which cuts long texts off. The conversations themselves are
+ * encrypted.
  */
 export const antigravity: Adapter = {
   name: source,
@@ -34,12 +34,11 @@ export const antigravity: Adapter = {
       for await (const input of findFiles(join(root, "brain"), (name) => name === fullName || name === shortName)) {
         found.push(input);
       }
-      // The full transcript of each comes first.
       for (const input of found.sort((a, b) => Number(isShort(a.path)) - Number(isShort(b.path)))) {
         const id = getConversationId(input.path);
         if (input.stamp !== "forbidden" && known.has(id)) continue;
         known.add(id);
-        // A command that goes on in the background writes its output there.
+        // A command that continues in the background writes its output there.
         const tasks = await stat(getTasksFolder(input.path)).catch(() => undefined);
         yield tasks ? { ...input, stamp: `${input.stamp} ${tasks.mtimeMs}` } : input;
       }
@@ -61,56 +60,17 @@ async function readTranscript(path: string, sink: Sink): Promise<void> {
   session.noteTitle(await readTitle(root, id));
   const taskOutput = (step: number) => readTask(join(getTasksFolder(path), `task-${step}.log`));
   const steps = new Steps((type) => sink.unhandled(type), isShort(path), taskOutput);
-  const order = new StepOrder((step) => {
+  const order = new Reorderer(maxWaiting, (step) => {
     const messages = steps.read(step);
     if (messages.length === 0) sink.skipped();
     const isAnswer = step.type === "PLANNER_RESPONSE";
     session.send(messages, { at: step.created_at, model: isAnswer ? steps.model : undefined });
   });
-  await readRecords(path, sink, (step) => order.add(step));
+  await readRecords(path, sink, (step) => order.add(asCount(step.step_index), step));
   order.end();
   session.end();
 }
 
-/** Puts steps into the order of their numbers, with a few of them in memory. */
-class StepOrder {
-  readonly #take: (step: Fields) => void;
-  readonly #waiting = new Map<number, Fields>();
-  #next = 0;
-
-  constructor(take: (step: Fields) => void) {
-    this.#take = take;
-  }
-
-  add(step: Fields): void {
-    const { step_index: index } = step;
-    if (typeof index !== "number" || index < this.#next || this.#waiting.has(index)) {
-      this.#take(step);
-      return;
-    }
-    this.#waiting.set(index, step);
-    this.#release();
-    if (this.#waiting.size > maxWaiting) this.#skipTo(Math.min(...this.#waiting.keys()));
-  }
-
-  end(): void {
-    while (this.#waiting.size > 0) this.#skipTo(Math.min(...this.#waiting.keys()));
-  }
-
-  #skipTo(index: number): void {
-    this.#next = index;
-    this.#release();
-  }
-
-  #release(): void {
-    for (let step = this.#waiting.get(this.#next); step; step = this.#waiting.get(this.#next)) {
-      this.#waiting.delete(this.#next++);
-      this.#take(step);
-    }
-  }
-}
-
-/** What a command printed after its step was written. */
 function readTask(path: string): string | undefined {
   try {
     const found = statSync(path);

@@ -1,10 +1,9 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { findTagged, replaceTagged } from "../tags.ts";
-import { asString } from "../values.ts";
+import { toNotices, toolCall, toolResult, toTexts, toThoughts, withMetadata } from "../messages.ts";
+import { splitTaggedWords } from "../tags.ts";
+import { asString, listFields } from "../values.ts";
 
-/** The steps in which tools return something, with the tools that do; those of the others have no step of their own. */
 const toolsByStep: Record<string, string[]> = {
   RUN_COMMAND: ["run_command", "command_status", "send_command_input"],
   VIEW_FILE: ["view_file", "view_code_item", "view_file_outline", "view_content_chunk"],
@@ -24,18 +23,17 @@ const modelChange = /Model Selection.{0,4}from [^\n]{1,200}? to ([^\n]{1,200}?)\
 
 type Call = { id: string; name: string };
 
-/** Turns the steps of a conversation into messages, in order. A result belongs to the earliest call that it may be of. */
+/** A result belongs to the earliest call that it may be of. */
 export class Steps {
   readonly #unhandled: (type: string) => void;
   readonly #areArgumentsQuoted: boolean;
   readonly #taskOutput: (step: number) => string | undefined;
   #pending: Call[] = [];
-  /** The model that was chosen last. */
   model: string | undefined;
 
   /**
    * @param areArgumentsQuoted whether a call's arguments are JSON in texts
-   * @param taskOutput what a command printed after its step was written
+   * @param taskOutput reads what a command printed after its step
    */
   constructor(
     unhandled: (type: string) => void,
@@ -50,7 +48,7 @@ export class Steps {
   read(step: Fields): Message[] {
     const type = asString(step.type) ?? "(none)";
     const text = asString(step.content) ?? "";
-    // The agent itself cuts long texts off in one of its two transcripts.
+    // The agent cuts long texts off in one of its two transcripts.
     const isCut = Array.isArray(step.truncated_fields) && step.truncated_fields.length > 0;
     const messages = this.#read(type, text, step);
     return isCut ? messages.map((message) => withMetadata(message, { truncated: true })) : messages;
@@ -64,7 +62,7 @@ export class Steps {
         return this.#answerMessages(step, text);
       case "SYSTEM_MESSAGE":
       case "CHECKPOINT":
-        return text.trim() ? [notice(text)] : [];
+        return toNotices(text.trim() && text);
       case "CONVERSATION_HISTORY":
         return [];
       default:
@@ -76,25 +74,18 @@ export class Steps {
     const [, model] = modelChange.exec(text) ?? [];
     if (model) this.model = model.trim();
     this.#pending = [];
-    const tagged = findTagged(text, "USER_REQUEST");
-    const words = tagged
-      .map(({ inner }) => inner.replace(/^\s/, "").replace(/\s$/, ""))
-      .filter((one) => one.trim() !== "");
-    const around = words.length > 0 ? replaceTagged(text, tagged).trim() : "";
-    if (!isTyped || (words.length === 0 && /^\s*</.test(text))) return text.trim() ? [notice(text.trim(), "user")] : [];
-    const said = words.length > 0 ? words : [text].filter((one) => one.trim() !== "");
-    return [...(around ? [notice(around, "user")] : []), ...said.map((content) => ({ role: "user", content }))];
+    const tagged = isTyped ? splitTaggedWords(text, "USER_REQUEST") : undefined;
+    if (tagged && tagged.words.length > 0)
+      return [...toNotices(tagged.around, "user"), ...tagged.words.flatMap((words) => toTexts("user", words))];
+    return isTyped && !/^\s*</.test(text) ? toTexts("user", text) : toNotices(text.trim(), "user");
   }
 
   #answerMessages(step: Fields, text: string): Message[] {
-    const thought = asString(step.thinking);
-    const calls = Array.isArray(step.tool_calls) ? step.tool_calls.filter(isFields) : [];
     return [
-      ...(thought?.trim() ? [thinking(thought)] : []),
-      ...(text.trim() ? [{ role: "assistant", content: text }] : []),
-      ...calls.map((call, index) => {
+      ...toThoughts(step.thinking),
+      ...toTexts("assistant", text),
+      ...listFields(step.tool_calls).map((call, index) => {
         const name = asString(call.name) ?? "tool";
-        // Calls have no ids.
         const id = `${String(step.step_index ?? "")}.${index}`;
         this.#pending.push({ id, name });
         return toolCall(name, id, this.#areArgumentsQuoted ? unquote(call.args) : call.args);
@@ -123,7 +114,6 @@ export class Steps {
   }
 }
 
-/** Arguments whose values are JSON in texts. */
 function unquote(args: unknown): unknown {
   if (!isFields(args)) return args;
   const entries = Object.entries(args).map(([name, value]) => {

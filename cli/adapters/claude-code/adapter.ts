@@ -10,16 +10,8 @@ import { parseSession } from "./parse.ts";
 const dialect: Dialect = { source: "claude-code" };
 
 /**
- * Claude Code keeps a file of JSON lines for each session and each sub-agent.
- *
- * - One API message comes as several lines with the same `message.id` and cumulative usage: each line adds the
- *   difference.
- * - Sub-agents have files of their own (`agent-….jsonl`), or in older versions lines in the session's file
- *   (`isSidechain`). Both become sessions that name their parent.
- * - A fork, or a session that was resumed in another file, begins with the lines of others, which are marked and not
- *   counted (forks.ts).
- * - `history.jsonl` has the prompts of sessions whose files are gone (ghosts.ts).
- * - A summary is the title of the session that has a certain line (titles.ts).
+ * Sub-agents have files of their own, or in older versions lines in the session's file (`isSidechain`). A fork begins
+ * with another session's lines (forks.ts); a summary is the title of the session with a certain line (titles.ts).
  */
 export const claudeCode: Adapter = {
   name: dialect.source,

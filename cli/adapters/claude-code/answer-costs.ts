@@ -9,14 +9,12 @@ import { RequestIds, type SavedIds } from "./request-ids.ts";
 
 export type SavedCosts = { usage: ReturnType<UsageCounter["save"]>; ids: SavedIds; others: OtherCost[] };
 
-/** Counts each request of a session's answers once, and what other models used for them. */
 export class AnswerCosts {
   readonly #counter: UsageCounter;
   readonly #ids: RequestIds;
-  /** The usage of other models goes with the advice that they gave, or into a notice after their answer. */
+  /** It goes with the advice that the model gave, or into a notice after the answer. */
   #others: OtherCost[];
 
-  /** @param beside the costs whose requests are numbered together with these */
   constructor(saved?: SavedCosts, beside?: AnswerCosts) {
     this.#counter = new UsageCounter(saved?.usage);
     this.#ids = beside ? beside.#ids : new RequestIds(saved?.ids);
@@ -46,7 +44,6 @@ export class AnswerCosts {
     knowCost(record, { counter: this.#counter, ids: this.#ids });
   }
 
-  /** Adds another model's usage to the message with its advice; undefined if the message has none. */
   addAdvice(message: Message, { message: answer }: Fields): Message | undefined {
     if (message.role !== "tool" || message.metadata?.usage !== undefined || this.#others.length === 0) return undefined;
     const blocks = toBlocks(isFields(answer) ? answer.content : undefined);
@@ -56,7 +53,6 @@ export class AnswerCosts {
     return other && withOther(message, other);
   }
 
-  /** Makes notices of what other models used for the answer that has ended, if they gave no advice. */
   takeOthers(): Message[] {
     if (this.#others.length === 0) return [];
     return this.#others.splice(0).map((other) => {
@@ -69,6 +65,6 @@ export class AnswerCosts {
 const withOther = (message: Message, { model, requestId, usage }: OtherCost): Message =>
   withUsage(withMetadata(message, { model, requestId }), usage);
 
-/** Only a person starts a new turn; an interruption is part of the answer that it ends. */
+/** An interruption is part of the answer that it ends. */
 const isSpoken = ({ role, content, metadata }: Message): boolean =>
   role === "user" && metadata?.kind === undefined && !content.startsWith("[Request interrupted");

@@ -8,14 +8,11 @@ export type SavedAnswer = {
   told: Record<string, unknown>;
 };
 
-/**
- * An answer of the API, which comes as several lines with its `id`. Some writers repeat earlier blocks in each line,
- * longer each time; each block counts once.
- */
+/** An answer's lines have its `id`, and some writers repeat earlier blocks in each of them; each block counts once. */
 export class Answer {
   #id: string | undefined;
   #texts: Set<string>;
-  /** Calls since the user's last line: relatives of Claude Code repeat them under another answer's id. */
+  /** Relatives of Claude Code repeat calls under another answer's id. */
   #calls: Set<string>;
   #last: Message | undefined;
   /** The input of a call that was the last message may follow in the next line. */
@@ -36,7 +33,7 @@ export class Answer {
     return { ...(this.#id && { id: this.#id }), index: this.#index, ...lists, told: this.#told };
   }
 
-  /** A line of the user's ends what is repeated, but an answer with several calls may continue after it. */
+  /** An answer with several calls may continue after a line of the user's. */
   pause(): void {
     this.#last = undefined;
     this.#lastCall = undefined;
@@ -46,7 +43,7 @@ export class Answer {
   }
 
   /**
-   * Begins a line, and returns whether it is of another answer than the line before.
+   * Returns whether the line begins another answer.
    *
    * @param index the block's index in the answer, if the line has it
    */
@@ -63,7 +60,6 @@ export class Answer {
     return !isSame;
   }
 
-  /** Returns the facts of an answer that none of its lines has named. */
   news(facts: Record<string, unknown>): Record<string, unknown> {
     const news: Record<string, unknown> = {};
     for (const name in facts) {
@@ -75,10 +71,7 @@ export class Answer {
     return news;
   }
 
-  /**
-   * Compares a message with those of the answer before it: `known` is a repetition, and `longer` extends the last
-   * message.
-   */
+  /** `known` is a repetition, and `longer` extends the last message. */
   compare(message: Message): "new" | "known" | "longer" {
     const tool = message.metadata?.tool;
     const { callId } = getTool(message);
@@ -125,7 +118,6 @@ const measureInput = (input: unknown): number => JSON.stringify(input)?.length ?
 const makeTextKey = ({ content, metadata }: Message): string =>
   `${metadata?.kind ?? ""}:${content.length}:${content.slice(0, 64)}:${content.slice(-64)}`;
 
-/** Extends a message by a later line that repeats it. */
 export function growMessage(before: Message | undefined, { content, metadata }: Message): Message {
   const tool = metadata?.tool;
   return { ...before, content, ...(tool !== undefined && { metadata: { ...before?.metadata, tool } }) };

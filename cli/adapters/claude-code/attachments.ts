@@ -9,14 +9,12 @@ import { hookMessages } from "./notices.ts";
 
 export type AttachedFile = { type?: string; name?: string };
 
-/** The messages in an `attachment` line, or a file that belongs to the user's message before it. */
 export type Attached = {
   messages: Message[];
   file?: AttachedFile /** Whether it waited in the queue. */;
   isQueued?: boolean;
 };
 
-/** Reads an `attachment` line; undefined if it is invalid. */
 export function readAttachment(
   { attachment, isMeta }: Fields,
   unhandled: (type: string) => void,
@@ -31,7 +29,7 @@ export function readAttachment(
   return { messages: [] };
 }
 
-/** No other line has what the user typed, or the program queued, while the agent worked. */
+/** No other line has what was typed while the agent worked. */
 function queuedMessages(attachment: Fields, isMeta: boolean): Message[] {
   const { prompt, commandMode, origin } = attachment;
   const kind = isFields(origin) ? (asString(origin.kind) ?? "human") : "human";

@@ -17,7 +17,6 @@ export const resultTypes: ReadonlySet<string> = new Set([
   "tool_search_tool_result",
 ]);
 
-/** Blocks for the API alone, in which nobody says anything. */
 export const silentTypes: ReadonlySet<string> = new Set([
   "redacted_thinking",
   "fallback",
@@ -48,7 +47,6 @@ const partTexts: Record<string, (part: Fields) => string | undefined> = {
   tool_search_tool_search_result: ({ tool_references: found }) => textsIn(found),
 };
 
-/** Recognizes errors of the API's tools, such as `max_uses_exceeded`. */
 export const isFailure = ({ type }: Fields): boolean => typeof type === "string" && type.endsWith("_tool_result_error");
 
 export function partText(part: Fields, unhandled: (type: string) => void): string {
@@ -74,7 +72,6 @@ function textsIn(parts: unknown): string {
   return joinLines(...toBlocks(list).map((part) => documentText(part) ?? partText(part, () => {})));
 }
 
-/** A fetched page has its own words. */
 function documentText({ type, source }: Fields): string | undefined {
   const [{ type: kind, data } = {} as Fields] = toBlocks([source]);
   return type === "document" && kind === "text" ? asString(data) : undefined;

@@ -4,13 +4,11 @@ import { asCount, asString, asTimestamp } from "../values.ts";
 import { splitUsage } from "./iterations.ts";
 import type { RequestIds } from "./request-ids.ts";
 
-/** The usage that a line adds, and facts of the answer; `others` is the usage of other models, in order. */
 export type Cost = { usage?: Usage | undefined; facts?: Fields; others?: OtherCost[] };
 export type OtherCost = { model: string; isAdvice: boolean; usage: Usage; requestId?: string; createdAt?: string };
 
 export type Reports = { counter: UsageCounter; ids: RequestIds };
 
-/** Reads the cost in an assistant's line. @param isFirst the line is the first one of its answer */
 export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boolean): Cost {
   const { message, costUSD } = record;
   if (!isFields(message)) return {};
@@ -27,7 +25,7 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
   if (!usage) return { facts };
   const { own, requests, others } = splitUsage(usage, asString(message.model));
   const request = findRequest(record, own, ids);
-  // Without ids and input, nothing shows that a line repeats another one.
+  // Nothing shows that a line without ids and input repeats another one.
   if (request === undefined) return { usage: counter.addOnce(own), facts };
   const { key, number } = request;
   const requestId = number > 1 && facts.requestId ? `${facts.requestId}~${number}` : asString(facts.requestId);
@@ -39,9 +37,6 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
   return { usage: counter.add(key, own), facts: told, ...(added.length > 0 && { others: added }) };
 }
 
-/**
- * Notes the cost in a copied line, which counts in the original; later lines of the answer may be the session's own.
- */
 export function knowCost(record: Fields, { counter, ids }: Reports): void {
   const { message } = record;
   if (!isFields(message) || !isFields(message.usage)) return;
@@ -52,7 +47,6 @@ export function knowCost(record: Fields, { counter, ids }: Reports): void {
   for (const [at, { usage }] of others.entries()) counter.know(`${request.key}#${at}`, usage);
 }
 
-/** Finds the request that a line reports, and its number among those with its id. */
 function findRequest(record: Fields, own: Usage, ids: RequestIds): { key: string; number: number } | undefined {
   const message = isFields(record.message) ? record.message : {};
   const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
@@ -62,7 +56,6 @@ function findRequest(record: Fields, own: Usage, ids: RequestIds): { key: string
   return { key: number > 1 ? `${id}~${number}` : id, number };
 }
 
-/** Joins the costs of an answer and a line of it, which takes precedence. */
 export function joinCosts(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
   const all: Fields = before.facts ? { ...before.facts, ...facts } : (facts ?? {});
   if (typeof uuid === "string" && uuid !== "") all.uuid = uuid;
@@ -76,12 +69,10 @@ const searchesIn = (uses: unknown): number | undefined =>
 const asAmount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 
-/** The program's spending so far, by the time at which it was started. */
 export type Costs = Record<string, number>;
 
 const maxRuns = 100;
 
-/** Reads a `cost-state` line; the last one of each run counts. */
 export function readCosts(known: Costs, { startTime, totalCostUSD }: Fields): Costs {
   const startedAt = asTimestamp(startTime);
   const costUsd = asAmount(totalCostUSD);

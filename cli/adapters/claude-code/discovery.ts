@@ -6,10 +6,7 @@ import type { Input } from "../adapter.ts";
 /** A workflow's journal is no session. */
 export const isSession = (name: string): boolean => name.endsWith(".jsonl") && name !== "journal.jsonl";
 
-/**
- * Finds sessions in folders of projects, which may be links; a folder that is reached in several ways is searched
- * once.
- */
+/** A folder that is reached in several ways, through links, is searched once. */
 export async function* findSessions(
   roots: readonly { path: string }[],
   matches: (name: string) => boolean = isSession,

@@ -22,7 +22,7 @@ export type SavedFacts = { costs?: Costs; workedMs?: number } & {
     | "continuedIn"]?: string;
 };
 
-/** Facts that are sent when they change, and the field with the value that was sent last. */
+/** Each has a field with the value that was sent last. */
 const changing = [
   ["branch", "toldBranch"],
   ["effort", "toldEffort"],
@@ -48,7 +48,6 @@ export class Facts {
     return this.#known.session;
   }
 
-  /** Notes a time; the session was created at the earliest one of its own lines, if it has any. */
   noteTime(value: unknown, isCopied = false): void {
     if (isCopied) this.#known.copiedFrom ??= asTimestamp(value);
     if (isCopied) return;
@@ -58,7 +57,6 @@ export class Facts {
     if (time && (!before || Date.parse(time) < Date.parse(before))) this.#known.createdAt = time;
   }
 
-  /** Notes the first folder and session, and the latest of everything else. Returns whether the folder is new. */
   note(record: Fields): boolean {
     const isNew = this.#known.cwd === undefined;
     const cwd = asString(record.cwd);
@@ -76,7 +74,6 @@ export class Facts {
     return isNew && this.#known.cwd !== undefined;
   }
 
-  /** Returns the facts that have changed since the last call. */
   changes(): Fields | undefined {
     let news: Fields | undefined;
     for (const [name, told] of changing) {
@@ -89,7 +86,6 @@ export class Facts {
     return news;
   }
 
-  /** Returns the model in a line, if it is another one than in the line before. */
   modelNews(value: unknown): string | undefined {
     const model = asString(value);
     if (!model || model === "<synthetic>" || model === (this.#known.toldModel ?? this.#known.model)) return undefined;
@@ -98,17 +94,15 @@ export class Facts {
     return model;
   }
 
-  /** Makes the next answer name its model, because a message before it named another one. */
+  /** A message before the next answer named another model. */
   retellModel(): void {
     this.#known.toldModel = "";
   }
 
-  /** Notes the session that this one was copied from; the first one counts. */
   noteOriginal(sourceId: string | undefined): void {
     if (sourceId) this.#known.forkedFrom ??= sourceId;
   }
 
-  /** Reads a line of the program's state, and returns whether its type is known. */
   readState(record: Fields): boolean {
     if (record.type === "cost-state") this.#known.costs = readCosts(this.#known.costs ?? {}, record);
     else if (record.type === "relocated") this.#known.cwd = asString(record.relocatedCwd) ?? this.#known.cwd ?? "";
@@ -128,7 +122,6 @@ export class Facts {
     if (took) this.#known.workedMs = (this.#known.workedMs ?? 0) + took;
   }
 
-  /** Only this session names the one in which it continued, such as one in the background. */
   #noteContinuation({ continuedInSessionId }: Fields): void {
     const next = asString(continuedInSessionId);
     if (next) this.#known.continuedIn = next;

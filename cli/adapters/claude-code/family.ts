@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
-import { silentSink } from "../uncounted-sink.ts";
+import { silentSink } from "../sinks.ts";
 import { readFolder, readHead } from "./heads.ts";
 import { getLineKey } from "./line-keys.ts";
 import { isRequestLine } from "./line-types.ts";
@@ -21,10 +21,10 @@ export type Member = {
 const maxMembers = 256;
 
 /**
- * Finds the older sessions that a file may have lines of; each line belongs to the first session that has it.
+ * Finds the older sessions that a file may have lines of.
  *
- * Files are related if they begin with the same message, or if one's first lines name the other. If only one of two
- * leads to the other, that one is older; otherwise the one whose own lines begin first.
+ * Files are related if they begin with the same message, or if one names the other. If only one leads to the other,
+ * that one is older; otherwise the one whose own lines begin first.
  */
 export async function findOlder(path: string): Promise<Member[]> {
   const related = await findRelatives(path);
@@ -46,7 +46,6 @@ export async function findOlder(path: string): Promise<Member[]> {
   ];
 }
 
-/** Finds the sessions that a file's first lines name and that have no file any more. */
 export async function findGone(path: string): Promise<string[]> {
   const gone: string[] = [];
   for (const id of readHead(path).named) if ((await findNamed(id, dirname(path))).length === 0) gone.push(id);
@@ -68,7 +67,6 @@ async function findRelatives(path: string): Promise<Set<string>> {
   return related;
 }
 
-/** Looks next to the file that names a session, then in other projects' folders. */
 async function findNamed(id: string, folder: string): Promise<string[]> {
   const beside = join(folder, `${id}.jsonl`);
   if (isFile(beside)) return [beside];
@@ -90,7 +88,6 @@ function foldersBeside(folder: string): string[] {
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** The files that were read, the latest last. */
 const known = new Map<string, { stamp: string; member: Member }>();
 const maxKnownLines = 1_000_000;
 
@@ -103,7 +100,6 @@ async function readMembers(paths: readonly string[]): Promise<Member[]> {
   return members;
 }
 
-/** Reads a file's lines; undefined if it can't be read. */
 export async function readMember(path: string): Promise<Member | undefined> {
   try {
     const { size, mtimeMs, birthtimeMs } = statSync(path);
@@ -144,9 +140,8 @@ function forgetOldest(): void {
 }
 
 /**
- * Sorts files by when their sessions began: when the file was created, or at its first line that no other file has if that
- * was earlier, as in a file that was copied to this machine. A session that names another one began after it, unless each
- * names the other.
+ * Sorts by the creation of the file, or by its first own line if that is earlier, as in a copied file. A session that
+ * names another one began after it, unless each names the other.
  */
 function inOrder(members: Member[]): Member[] {
   const began = new Map(members.map((one) => [one, Math.min(one.createdAt, ownBeginning(one, members))]));

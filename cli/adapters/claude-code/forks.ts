@@ -34,9 +34,9 @@ const toOlder = ({ sourceId, lines }: Member, suffix = "") => ({
   has: (key: number) => lines.has(key),
 });
 
+/** An agent of the program's own, such as `agent-acompact-…`, begins with a copy of its session's conversation. */
 const programAgent = /^agent-a[a-z_]+-/;
 
-/** An agent of the program's own, such as `agent-acompact-…`, begins with a copy of its session's conversation. */
 export async function findAgentsOriginals(path: string): Promise<Originals<number>> {
   const session = getSessionPath(path);
   const { first } = readHead(path);
@@ -47,7 +47,7 @@ export async function findAgentsOriginals(path: string): Promise<Originals<numbe
   return new Originals(member ? [toOlder(member)] : []);
 }
 
-/** Finds the session that a sub-agent's first lines were copied from; none for an agent with a task of its own. */
+/** Searches the lines without parsing them. */
 export async function findUuids(path: string, wanted: ReadonlySet<string>): Promise<Set<string>> {
   const uuids = new Set<string>();
   const take = (line: string) => {

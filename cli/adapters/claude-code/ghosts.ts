@@ -24,8 +24,8 @@ export async function* findHistories(roots: readonly { path: string }[]): AsyncG
 type Ghost = { messages: Message[]; cwd?: string; latest: number };
 
 /**
- * Reads the prompts of sessions whose files Claude Code deleted after 30 days. Each becomes a session of the kind
- * `prompts-only` with the original id, and is replaced if that one turns up.
+ * Claude Code deletes sessions after 30 days. The prompts become a session of the kind `prompts-only`, which the
+ * original replaces if it turns up.
  */
 export async function parseHistory({ path }: Input, sink: Sink, source: string): Promise<void> {
   const known = new Set<string>();
@@ -67,7 +67,6 @@ const forwardCounts = (sink: Sink) => ({
   pause: () => sink.pause(),
 });
 
-/** Inserts the pasted texts where the prompt names them. */
 function readPrompt({ display, pastedContents }: Fields): string {
   let text = asString(display) ?? "";
   const pasted = isFields(pastedContents) ? Object.values(pastedContents).slice(0, max.pasted) : [];

@@ -2,7 +2,6 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { GitEvidence } from "../git-evidence.ts";
 import { asString } from "../values.ts";
 
-/** Newer versions record a command's commit and pull request next to its output. */
 export function readOperation({ toolUseResult }: Fields, evidence: GitEvidence, position: number): void {
   const operation = isFields(toolUseResult) && isFields(toolUseResult.gitOperation) ? toolUseResult.gitOperation : {};
   const { commit, pr } = operation;

@@ -6,12 +6,10 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
 import { isRequestLine } from "./line-types.ts";
 
-/** The beginning of a file: its folder, the id of its first message, and summaries by the lines that they name. */
 export type Head = {
   folder?: string;
   first?: string;
   summaries: readonly (readonly [string, string])[];
-  /** The ids of other sessions that the first lines name. */
   named: ReadonlySet<string>;
 };
 
@@ -42,7 +40,6 @@ export async function readFolder(folder: string): Promise<Folder> {
   return read;
 }
 
-/** Returns the summaries of the files in the same folder, as it was read last. */
 export function summariesBeside(path: string): ReadonlyMap<string, string> {
   const { first } = readHead(path);
   return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
@@ -93,11 +90,10 @@ function recordsIn(line: string): Fields[] {
   return isFields(record) ? [record] : [];
 }
 
-/** The end of the field's name is rare in texts, so that the start is compared seldom. */
+/** This end of the field's name is rare in texts. */
 const idEnd = 'Id":';
 const nameStart = '"session';
 const newline = 0x0a;
-/** A session's file is named after its id. */
 const namePattern = /^\s*"([\w-]{1,128})"/;
 const maxNameBytes = 160;
 

@@ -6,20 +6,17 @@ import { asString } from "../values.ts";
 export type Identity = {
   name: string;
   isAgent: boolean;
-  /** The session whose folder contains the sub-agent's file. */
   session?: string;
   /** The `sourceId` of the session that started this one. */
   parent?: string;
   description?: string;
   /** The part of an older session's file that is a sub-agent's. */
   isSidechain?: boolean;
-  /** Facts from the program that runs Claude Code. */
   given?: Given;
 };
 
 export type Given = { title?: string; folder?: string; hasProject: boolean; createdAt?: number };
 
-/** A sub-agent's file is next to its session's file, or below `SESSION/subagents`. */
 export async function readIdentity(path: string): Promise<Identity> {
   const name = basename(path, ".jsonl");
   if (!name.startsWith("agent-")) return { name, isAgent: false };
@@ -45,7 +42,6 @@ async function readMeta(path: string): Promise<Fields> {
   return isFields(meta) ? meta : {};
 }
 
-/** Returns the file of a sub-agent's session; undefined for one of an older version. */
 export function getSessionPath(path: string): string | undefined {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder))
     if (basename(folder) === "subagents") return `${dirname(folder)}.jsonl`;

@@ -5,7 +5,6 @@ import { asCount, asString } from "../values.ts";
 
 type OtherUsage = { model: string; isAdvice: boolean; usage: Usage };
 
-/** `own` is the usage of the answer's model; `requests` lists its requests if there were several. */
 export type SplitUsage = { own: Usage; requests: Usage[]; others: OtherUsage[] };
 
 const maxRequests = 50;

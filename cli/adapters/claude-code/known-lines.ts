@@ -4,8 +4,8 @@ import { getLineKey } from "./line-keys.ts";
 export type SavedLines = { latest: string; keys: string };
 
 /**
- * Recognizes lines that some versions write again when a session is resumed or compacted. Such a line is never later
- * than all before it, so that most lines need no lookup.
+ * Some versions write lines again when a session is resumed. Such a line is never later than all before it, so that
+ * most need no lookup.
  */
 export class KnownLines {
   #latest: string;
@@ -20,7 +20,6 @@ export class KnownLines {
     return { latest: this.#latest, keys: writeKeys(this.#keys) };
   }
 
-  /** Only ids that are UUIDs are trusted to be unique. */
   has(record: Fields): boolean {
     const key = getLineKey(record);
     if (key === undefined) return false;

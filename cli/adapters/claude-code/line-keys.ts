@@ -1,6 +1,6 @@
 import type { Fields } from "../../files/json.ts";
 
-/** Makes a 53-bit key of a line's id and time; undefined if the id is no UUID, and so may not be unique. */
+/** Undefined if the id is no UUID, and so may not be unique. */
 export function makeLineKey(uuid: unknown, timestamp: unknown): number | undefined {
   if (typeof uuid !== "string" || uuid.length < 36 || uuid[8] !== "-" || typeof timestamp !== "string")
     return undefined;
@@ -9,7 +9,6 @@ export function makeLineKey(uuid: unknown, timestamp: unknown): number | undefin
 
 export const getLineKey = ({ uuid, timestamp }: Fields): number | undefined => makeLineKey(uuid, timestamp);
 
-/** Cyrb53 spreads its results evenly, even for similar texts. */
 function hash(text: string, seed: number): number {
   let low = 0xdeadbeef ^ (seed % 2 ** 32);
   let high = 0x41c6ce57 ^ Math.floor(seed / 2 ** 32);

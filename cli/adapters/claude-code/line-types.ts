@@ -13,32 +13,25 @@ export const skippedTypes = words(`
 const requestLine =
   /^\{(?:"type":"(?:api-request(?:-blob|-shape)?|tools-used)"|"parentUuid":(?:null|"[\w-]{1,64}"),"isSidechain":(?:true|false),"attachment":\{"type":"prompt_snapshot"),/;
 
-/** The longest beginning that the pattern matches is shorter. */
 const beginningBytes = 160;
 const [opening, closing] = [0x7b, 0x7d];
 
-/**
- * Recognizes lines that can be skipped unread, as most bytes of newer files can, unless another record follows on the
- * same line.
- */
+/** Most bytes of newer files can be skipped unread, unless another record follows on the same line. */
 export const isRequestLine = (line: Buffer): boolean =>
   line[0] === opening &&
   line[line.length - 1] === closing &&
   requestLine.test(line.toString("latin1", 0, beginningBytes)) &&
   !line.includes('}{"') &&
-  // A text of fewer than eight bytes is found in half the time, and is rare here.
+  // A text of fewer than eight bytes is found in half the time.
   !(line.includes('{"par', 1) && line.includes('{"parentUuid":', 1));
 
-/** Subtypes of `system` lines; those with a text become notices. */
 export const systemTypes = words(`
   agents_killed api_error api_metrics away_summary bridge_status compact_boundary informational local_command memory_saved
   microcompact_boundary model_consent_fallback model_refusal_fallback model_refusal_no_fallback permission_retry
   scheduled_task_fire stop_hook_summary turn_duration`);
 
-/** Attachments that name a file of the user's message before. */
 export const fileTypes = words("already_read_file directory file image mcp_resource pdf_reference");
 
-/** Attachments that the program adds for the model, and that nobody said. */
 export const contextTypes = words(`
   agent_listing_delta agent_mention auto_mode auto_mode_exit autocheckpointing background_task_status budget_usd command_permissions
   compact_file_reference compaction_reminder companion_intro context_efficiency critical_system_reminder date date_change

@@ -1,8 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
-import { formatFilePatch } from "../file-patch.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { formatFilePatch, notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { fileMessage } from "./attachments.ts";
 import { callTypes, isFailure, partText, resultTypes, silentTypes } from "./block-types.ts";
@@ -11,7 +10,6 @@ import type { SavedOutputs } from "./saved-outputs.ts";
 
 export type Dialect = {
   source: string;
-  /** Reads a tool's output that is an object. */
   readOutput?(content: Fields): { output: string; patch?: string } | undefined;
 };
 
@@ -21,7 +19,6 @@ export type LineContext = {
   unhandled(type: string): void;
 };
 
-/** Reads the messages in a line, one for each block; undefined if the line is invalid. */
 export function readMessages(record: Fields, context: LineContext): Message[] | undefined {
   if (record.type === "system") return systemMessages(record, context.unhandled);
   const { message } = record;
@@ -85,7 +82,7 @@ const programTags = [
   "task-notification",
 ];
 
-/** The program adds such texts to the user's words, or asks a helper agent of its own. */
+/** The program adds such texts to the user's words, or asks a helper agent. */
 function isProgramsText(text: string): boolean {
   const trimmed = text.trim();
   if (trimmed.startsWith("[SUGGESTION MODE: ")) return true;

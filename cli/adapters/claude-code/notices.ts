@@ -1,11 +1,9 @@
-// The program reports events in system lines, and what hooks printed in attachments.
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { systemTypes } from "./line-types.ts";
 
-/** Reads a `system` line; no message if it has no text. */
 export function systemMessages(record: Fields, unhandled: (type: string) => void): Message[] {
   const subtype = asString(record.subtype) ?? ""; // Versions of 2025 wrote none.
   if (subtype !== "" && !systemTypes.has(subtype)) {
@@ -14,7 +12,6 @@ export function systemMessages(record: Fields, unhandled: (type: string) => void
   }
   const text = asString(record.content) ?? getSystemText(subtype, record);
   if (text === undefined || text.trim() === "") return [];
-  // The text itself marks the output of the user's own command.
   return subtype === "local_command" ? [{ role: "user", content: text }] : [nameNotice(text, subtype)];
 }
 
@@ -52,7 +49,6 @@ const hookTypes = new Set([
   "hook_system_message",
 ]);
 
-/** Makes a notice of what a hook printed, below the hook's name; undefined for other attachments. */
 export function hookMessages(attachment: Fields): Message[] | undefined {
   const type = asString(attachment.type) ?? "";
   if (!hookTypes.has(type)) return undefined;
@@ -70,7 +66,7 @@ function hookText({ content, stdout, stderr, blockingError, message, response }:
     const specific = isFields(response.hookSpecificOutput) ? response.hookSpecificOutput : {};
     return [...listTexts(response.systemMessage), ...listTexts(specific.additionalContext)].join("\n");
   }
-  // JSON from a hook is an instruction to the program, whose text has a line of its own.
+  // JSON from a hook is an instruction to the program.
   const printed = asString(stdout)?.trim() ?? "";
   return (isFields(parseJson(printed)) ? "" : printed) || (asString(stderr) ?? "");
 }

@@ -1,7 +1,7 @@
 import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input, Sink } from "../adapter.ts";
-import { withoutCounts } from "../uncounted-sink.ts";
+import { withoutCounts } from "../sinks.ts";
 import { findGone } from "./family.ts";
 import { findAgentsOriginals, findOriginals, findUuids } from "./forks.ts";
 import { readHead, summariesBeside } from "./heads.ts";
@@ -11,7 +11,6 @@ import type { Dialect } from "./messages.ts";
 import { SavedOutputs } from "./saved-outputs.ts";
 import { ClaudeSession, type Surroundings } from "./session.ts";
 
-/** Parses a session's file, and the sub-agents that older versions wrote into it. */
 export async function parseSession(input: Input, sink: Sink, told: Dialect, identity: Identity): Promise<void> {
   const hasSidechain = await parseOne(input, sink, told, { identity, wanted: identity.isAgent ? "all" : "main" });
   if (!hasSidechain) return;
@@ -25,7 +24,7 @@ type Part = { identity: Identity; wanted: "main" | "side" | "all" };
 async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wanted }: Part): Promise<boolean> {
   const { path, from } = input;
   const { folder } = readHead(path);
-  if (folder !== undefined) sink.folder(folder); // before other files are read
+  if (folder !== undefined) sink.folder(folder); // It may end the reading before other files are read.
   const session = new ClaudeSession(sink, told, identity, await findSurroundings(input, wanted), from);
   let hasSidechain = false;
   const counts = {

@@ -6,14 +6,12 @@ const maxPrompts = 50;
 export type SavedQueue = { waiting: string[]; taken: string[]; ahead: number };
 
 /**
- * Collects what the user typed while the agent worked, from `queue-operation` lines. A prompt that leaves the queue
- * comes again as a `user` line (`dequeue`) or an attachment (`remove`), except in versions without attachments, or if
- * the user took it back.
+ * A prompt that leaves the queue comes again as a `user` line or an attachment, except in versions without
+ * attachments, or if the user took it back.
  */
 export class PromptQueue {
   readonly #waiting: string[];
   readonly #taken: string[];
-  /** Counts the prompts that came before the line that takes them from the queue. */
   #ahead: number;
 
   constructor(saved?: SavedQueue) {
@@ -47,7 +45,6 @@ export class PromptQueue {
     if (removed !== undefined && !isNotice(removed)) this.#taken.push(removed);
   }
 
-  /** Notes a prompt with a line of its own; its text may differ if something was pasted. */
   sawPrompt(text: string): void {
     if (isNotice(text)) return;
     const taken = this.#taken.indexOf(text);
@@ -61,11 +58,9 @@ export class PromptQueue {
     this.#ahead++;
   }
 
-  /** Takes the prompts that left the queue and came nowhere else, once the agent continues. */
   takeLost(): string[] {
     return this.#taken.splice(0);
   }
 }
 
-/** The program's own notices wait in the same queue, and always have lines of their own. */
 const isNotice = (text: string): boolean => text.startsWith("<task-notification>");

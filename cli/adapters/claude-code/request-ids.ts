@@ -3,12 +3,11 @@ import type { Usage } from "../usage.ts";
 type Seen = { number: number; turn: number; step: number; model: string | undefined; input: number[] };
 export type SavedIds = { turn: number; step: number; seen: [string, Seen][] };
 
-/** Lines of one request are close together. */
 const maxIds = 1000;
 
 /**
- * Tells requests with the same id apart, because gateways reuse ids or write none. Lines belong to one request if id,
- * model and input are the same and nobody spoke meanwhile; the input may grow in consecutive lines.
+ * Gateways reuse ids or write none. Lines belong to one request if id, model and input are the same and nobody spoke
+ * meanwhile; the input may grow in consecutive lines.
  */
 export class RequestIds {
   #turn: number;
@@ -31,7 +30,7 @@ export class RequestIds {
     this.#step++;
   }
 
-  /** Counts the requests with an id so far, including the one of this usage. @param id empty if there is none */
+  /** @param id empty if there is none */
   countRequests(id: string, usage: Usage, model: string | undefined): number {
     const input = [usage.inputTokens ?? 0, usage.cacheReadTokens ?? 0, usage.cacheWriteTokens ?? 0];
     const before = this.#seen.get(id);

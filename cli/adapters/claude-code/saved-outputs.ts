@@ -7,23 +7,16 @@ const tag = "<persisted-output>";
 /** Matches the file in the session's line: `…/SESSION/tool-results/FILE`. */
 const saved = /[\\/]([\w-]+)[\\/]tool-results[\\/]([\w-][\w.-]*)[ \t]*$/m;
 
-/**
- * Outputs that were too large for the conversation, which only has their beginnings; Claude Code deletes their files
- * in time.
- */
+/** The conversation only has the beginnings of large outputs. */
 export class SavedOutputs {
   readonly #project: string;
 
-  /** @param sessionPath of a session's file, or of a sub-agent's in its folder */
   constructor(sessionPath: string) {
     const below = sessionPath.lastIndexOf(`${sep}subagents${sep}`);
     this.#project = dirname(below === -1 ? sessionPath : sessionPath.slice(0, below));
   }
 
-  /**
-   * Reads an output from its file, which is searched for in the project's current folder; without one, returns the
-   * beginning.
-   */
+  /** Returns the beginning if there is no file. Only names are taken from the text. */
   whole(output: string): string {
     if (!output.startsWith(tag)) return output;
     const [, session, file] = saved.exec(output.slice(0, 4096)) ?? [];
@@ -38,7 +31,7 @@ const withoutCut = (text: string): string => text.replace(/\ufffd{1,3}$/, "");
 function read(path: string): string | undefined {
   let file: number | undefined;
   try {
-    // Links are not followed, and a pipe that nobody writes to would block.
+    // A link is not followed, and a pipe that nobody writes to would block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     const found = fstatSync(file);
     if (!found.isFile()) return undefined;
@@ -48,7 +41,7 @@ function read(path: string): string | undefined {
     const missing = found.size - length;
     return missing > 0 ? withoutCut(text) + missingNote(missing, "bytes") : text;
   } catch {
-    return undefined; // The file was deleted, or may not be read.
+    return undefined;
   } finally {
     if (file !== undefined) closeSync(file);
   }

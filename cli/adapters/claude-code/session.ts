@@ -40,7 +40,6 @@ type SavedSession = {
   lines: SavedLines;
 };
 
-/** Builds one session from the lines of a file. */
 export class ClaudeSession {
   readonly #sink: Sink;
   readonly #context: LineContext;
@@ -49,17 +48,15 @@ export class ClaudeSession {
   readonly #lines: KnownLines;
   readonly titles: Titles;
   #costs = new AnswerCosts();
-  /** Copied answers count in no total. */
   #copiedCosts = new AnswerCosts(undefined, this.#costs);
   #evidence = new GitEvidence();
   #queue = new PromptQueue();
   readonly #facts: Facts;
   #answer = new Answer();
   #messages = 0;
-  /** The last message, which the next line may extend. */
   #held: Message | undefined;
   #isHeldCopied = false;
-  /** Facts from lines without a message, which go with the answer's next one. */
+  /** Facts of lines without a message, which go with the answer's next one. */
   #unplaced: Cost = {};
 
   constructor(
@@ -89,7 +86,7 @@ export class ClaudeSession {
     this.#sink.begin(dialect.source, this.#sourceId(), from.messages);
   }
 
-  /** Returns the state as JSON; undefined for a session that can't be continued. */
+  /** Undefined for a session that can't be continued. */
   save(): Fields | undefined {
     this.#tellOthers();
     this.#release();
@@ -122,7 +119,6 @@ export class ClaudeSession {
     }
   }
 
-  /** Adds a message that replaces a line that can't be read. */
   readonly addMessage = (message: Message): void => this.#emit(message, false);
 
   #addState(record: Fields, type: string): void {
@@ -148,7 +144,6 @@ export class ClaudeSession {
     return attached.messages;
   }
 
-  /** A file belongs to the user's words before it. */
   #attach(file: AttachedFile): void {
     const isOwn = this.#held?.role === "user" && this.#held.metadata?.kind === undefined;
     if (this.#held && isOwn) this.#held = attachFile(this.#held, file);
@@ -215,7 +210,7 @@ export class ClaudeSession {
     if (isAnswer) this.#unplaced = this.#placeUsage(cost, isFirst);
   }
 
-  /** Changes the message in place, because copies were a noticeable part of what a scan allocates. */
+  /** Changes the message in place, to save copies. */
   #complete(message: Message, { facts, usage }: Cost, createdAt: string | undefined): Message {
     const changes = this.#facts.changes();
     if (createdAt) message.createdAt = createdAt;
@@ -225,17 +220,13 @@ export class ClaudeSession {
     return usage ? withUsage(message, usage) : message;
   }
 
-  /**
-   * A line may only repeat its answer's beginning: its tokens then belong to the message that was sent. Returns what
-   * is left.
-   */
+  /** Tokens of a line that repeats its answer's beginning belong to the message that was sent. */
   #placeUsage(cost: Cost, isFirst: boolean): Cost {
     if (isFirst || !cost.usage || this.#held?.role !== "assistant") return cost;
     this.#held = withUsage(this.#held, cost.usage);
     return {};
   }
 
-  /** No line can extend the message before any more. */
   #emit(message: Message, isCopied: boolean): void {
     this.#release();
     this.#held = message;
@@ -278,7 +269,6 @@ export class ClaudeSession {
     return { usage, facts: news };
   }
 
-  /** The usage of other models that gave no advice follows their answer. */
   #tellOthers(): void {
     for (const costs of [this.#costs, this.#copiedCosts])
       for (const message of costs.takeOthers()) {

@@ -14,11 +14,8 @@ export type SavedTitles = {
 };
 
 /**
- * Chooses a session's title: the user's, else the session's name, else a generated one, else a summary. The latest of
- * each kind counts.
- *
  * A summary names a line by its id, which may be earlier, later, or in another file: a new session's file begins with
- * the summaries of the sessions before.
+ * the summaries of earlier sessions.
  */
 export class Titles {
   #given: string | undefined;
@@ -26,7 +23,7 @@ export class Titles {
   #generated: string | undefined;
   #summary: string | undefined;
   #lastUuid: string | undefined;
-  /** Summaries by the lines that they name: lines that may still come, and lines that may have been before. */
+  /** Lines that may still come, and lines that may have been before. */
   readonly #awaited: Map<string, string>;
   readonly #late: Map<string, string>;
   readonly #elsewhere: ReadonlyMap<string, string>;
@@ -55,7 +52,6 @@ export class Titles {
     };
   }
 
-  /** Reads a line that may have a title, and returns whether its type is known. */
   read(record: Fields): boolean {
     switch (record.type) {
       case "custom-title":
@@ -103,21 +99,16 @@ export class Titles {
     this.#late.delete(uuid);
   }
 
-  /**
-   * Returns the lines that must be searched for in what was already read: a summary names them, and there is no better
-   * title.
-   */
+  /** A summary names these lines, and there is no better title. */
   linesToFind(): ReadonlySet<string> {
     return new Set(this.#given || this.#name || this.#generated ? [] : this.#late.keys());
   }
 
-  /** Notes the lines that the file has. */
   foundLines(uuids: ReadonlySet<string>): void {
     for (const [uuid, summary] of this.#late) if (uuids.has(uuid)) this.#summary = summary;
     this.#late.clear();
   }
 
-  /** @param title from the program that recorded the session @param description of a sub-agent's task */
   choose(title?: string, description?: string): string | undefined {
     return title ?? this.#given ?? this.#name ?? this.#generated ?? this.#summary ?? description;
   }

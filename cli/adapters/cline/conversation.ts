@@ -1,39 +1,46 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
-import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import {
+  makeAttachment,
+  notice,
+  thinking,
+  toolCall,
+  toolResult,
+  toTexts,
+  toThoughts,
+  withAttachments,
+  withMetadata,
+} from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 import { countsCacheAsInput, type Requests, type Used } from "./requests.ts";
 import { resultHead, splitCalls } from "./tools.ts";
 import { isProgramText, readEnvironment, readFeedback, userTexts } from "./user-text.ts";
 
-/** Tools by which a model says something: their texts are answers. */
+/** The texts of these tools are answers. */
 const answers: Record<string, string> = {
   attempt_completion: "result",
   plan_mode_respond: "response",
   act_mode_respond: "response",
 };
 
-/** A call whose result is still to come. */
 type OpenCall = {
   name: string;
   id?: string;
-  /** Whether it said something: then it has no result of its own. */
+  /** A call that said something has no result of its own. */
   isSaid?: boolean;
-  /** Whether it was made by tags: then its result may have no head. */
+  /** The result of a call in tags may have no head. */
   isTagged?: boolean;
 };
 
-/** Builds a session from the messages that were sent to the model, and what the display's messages tell of each request. */
+/** Builds a session from the messages that were sent to the model, and from what the display says of each request. */
 export class Conversation {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #requests: Requests;
-  /** Calls whose results may come as texts, which have no ids: they follow in the calls' order. */
   #open: OpenCall[] = [];
-  /** Calls that said something, by their ids. */
   readonly #said = new Set<string>();
   #index = 0;
 
@@ -51,7 +58,8 @@ export class Conversation {
       const used =
         readMetrics(message, this.#requests.all.length > 0) ??
         this.#requests.claim(index, asCount(message.ts) || undefined);
-      const model = isFields(message.modelInfo) ? (message.modelInfo.modelId ?? message.modelInfo.id) : undefined;
+      const { modelId, id } = asFields(message.modelInfo);
+      const model = modelId ?? id;
       this.#send(this.#answer(message, blocks, index), at, used, model);
     } else if (message.role === "user") {
       this.#send(this.#user(blocks), at);
@@ -96,7 +104,6 @@ export class Conversation {
     }
   }
 
-  /** An answer with calls by tags. */
   #tagged(answer: string, id: string): Message[] {
     return splitCalls(answer).flatMap((piece, place) =>
       "text" in piece
@@ -117,7 +124,7 @@ export class Conversation {
   #user(blocks: Fields[]): Message[] {
     const messages: Message[] = [];
     let result: OpenCall | undefined;
-    /** Pictures that a tool returned stand before its result. */
+    /** A tool's pictures precede its result. */
     let pictures: Fields[] = [];
     for (const block of blocks) {
       if (block.type === "tool_result") messages.push(...this.#result(block));
@@ -132,7 +139,7 @@ export class Conversation {
         else if (!isOther && this.#open[0]?.isTagged) result ??= this.#open.shift();
         if (!result || isOther) messages.push(...userTexts(rest));
         else {
-          const text = [rest.replace(resultHead, ""), ...pictures.map(imageText)].filter(Boolean).join("\n");
+          const text = joinTexts([rest.replace(resultHead, ""), ...pictures.map(imageText)]);
           pictures = [];
           messages.push(...this.#textResult(result, text, head ? undefined : messages.at(-1)));
         }
@@ -143,7 +150,7 @@ export class Conversation {
     return messages;
   }
 
-  /** The call that a text is the result of: the next one of the tool. A result by tags or of an MCP server may have another name. */
+  /** A result in tags or of an MCP server may have another tool's name. */
   #take(name: string): OpenCall {
     const call =
       this.#open.find((open) => open.name === name) ??
@@ -152,13 +159,12 @@ export class Conversation {
     return call ?? { name };
   }
 
-  /** A text that is a call's result, or a part of it, which is added to the part before. */
   #textResult({ name, id, isSaid }: OpenCall, text: string, before: Message | undefined): Message[] {
     const { output, said } = readFeedback(text, name === "ask_followup_question");
     if (isSaid) return said;
     const isMore = isFields(before?.metadata?.result) && before.metadata.result.callId === id;
     if (isMore && before) {
-      before.content = [before.content, output].filter(Boolean).join("\n");
+      before.content = joinTexts([before.content, output]);
       return said;
     }
     return [toolResult(output, { callId: id, ...parseOutcome(output) }), ...said];
@@ -174,7 +180,6 @@ export class Conversation {
     return [toolResult(output, { callId, ...outcome, isError: is_error === true || outcome.isError }), ...said];
   }
 
-  /** Newer tools give lists of `{query, result}` without types. */
   #readOutput(content: unknown): string {
     const isOwn = Array.isArray(content) && content.some((one) => !isFields(one) || one.type === undefined);
     return isOwn || isFields(content)
@@ -182,7 +187,7 @@ export class Conversation {
       : joinBlockTexts(content, (type) => this.#sink.unhandled(type));
   }
 
-  /** An image or a file beside a user's text is named in the text's message, and one behind a result is a part of it. */
+  /** A file becomes part of the message or result before it. */
   #attached(block: Fields, before: Message[]): Message[] {
     const source = isFields(block.source) ? block.source : block;
     const type = asString(source.media_type) ?? asString(source.mediaType);
@@ -191,10 +196,10 @@ export class Conversation {
       this.#sink.unhandled(`content.${asString(block.type) ?? "(none)"}`);
       return [];
     }
-    const attachment = { ...(type && { type }), ...(name && { name }) };
+    const attachment = makeAttachment(type, name);
     const last = before.at(-1);
     if (last?.metadata?.result !== undefined) {
-      last.content = [last.content, imageText(block)].filter(Boolean).join("\n");
+      last.content = joinTexts([last.content, imageText(block)]);
       return [];
     }
     if (last?.role === "user" && last.metadata?.kind === undefined) {
@@ -203,14 +208,13 @@ export class Conversation {
       before[before.length - 1] = withMetadata({ ...last, content }, { attachments: [...known, attachment] });
       return [];
     }
-    return [withMetadata({ role: "user", content: imageText(block) }, { attachments: [attachment] })];
+    return [withAttachments({ role: "user", content: imageText(block) }, [attachment])];
   }
 
   end(): void {
     const { usage, costUsd } = this.#requests.rest();
     if (costUsd) {
-      const stopped = { role: "system", content: "The last request had no answer.", metadata: { kind: "notice" } };
-      this.#session.send([stopped], { usage, costUsd });
+      this.#session.send([notice("The last request had no answer.")], { usage, costUsd });
     } else if (usage) this.#session.addUsage(usage);
   }
 }
@@ -218,23 +222,17 @@ export class Conversation {
 const hasTags = (text: string): boolean =>
   /<(?:task|user_message|feedback|answer)>/.test(text) || /^\[(?:ERROR|TASK)/.test(text);
 
-/** A thought of a model that older versions asked to think in its text. */
 const taggedThought = /^\s*<thinking>([\s\S]*?)<\/thinking>\s*/;
 
 function textMessage(text: string): Message[] {
   const [block = "", thought = ""] = taggedThought.exec(text) ?? [];
   const said = text.slice(block.length);
-  return [
-    ...(thought.trim() ? [thinking(thought.trim())] : []),
-    ...(said.trim() ? [{ role: "assistant", content: said }] : []),
-  ];
+  return [...toThoughts(thought.trim()), ...toTexts("assistant", said)];
 }
 
-/** A thought's text, or the summaries of it. */
 function thoughtsIn({ thinking: own, text, summary }: Fields): Message[] {
-  const parts = Array.isArray(summary) ? summary.filter(isFields).map((part) => asString(part.text)) : [];
-  const said = asString(own) ?? asString(text) ?? parts.filter(Boolean).join("\n\n");
-  return said ? [thinking(said)] : [];
+  const parts = listFields(summary).map((part) => part.text);
+  return toThoughts(asString(own) ?? asString(text) ?? joinTexts(parts, "\n\n"));
 }
 
 function imageText(block: Fields): string {
@@ -242,7 +240,6 @@ function imageText(block: Fields): string {
   return dataText(asString(block.type) ?? "image", source.media_type ?? source.mediaType, source.data);
 }
 
-/** What a result's beginning tells of the call: whether it failed, and a command's exit code. */
 function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
   const isError = /^\s*(?:The tool execution failed|Error executing\b|\{\s*"status"\s*:\s*"error")/.test(output);
   const [, code] =
@@ -252,9 +249,9 @@ function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
 }
 
 /**
- * What a message itself tells of its request; its input includes what came from the cache, in versions before as providers tell it.
+ * The input includes cached tokens, in older versions as providers count.
  *
- * @param isTold whether the display's messages tell it, too
+ * @param isTold whether the display has the tokens, too
  */
 function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): Used | undefined {
   if (!isFields(metrics)) return undefined;
@@ -265,7 +262,7 @@ function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): Used | un
   const cacheReadTokens = asCount(metrics.cacheReadTokens) ?? asCount(older.cached) ?? 0;
   const cacheWriteTokens = asCount(metrics.cacheWriteTokens) ?? 0;
   const cached = cacheReadTokens + cacheWriteTokens;
-  const provider = isFields(modelInfo) ? modelInfo.providerId : undefined;
+  const provider = asFields(modelInfo).providerId;
   const isApart = own === undefined && provider !== undefined && !countsCacheAsInput(provider);
   return {
     usage: {

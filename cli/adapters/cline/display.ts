@@ -1,9 +1,9 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { notice, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { parseDataUrlType, urlText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, joinTexts } from "../values.ts";
 import { readUsed, sumUsed, type Used, usedKinds } from "./requests.ts";
 
 const skippedKinds = new Set(
@@ -13,14 +13,12 @@ const skippedKinds = new Set(
   auto_approval_max_req_reached codebase_search_result shell_integration_warning_with_suggestion`.split(/\s+/),
 );
 
-/** What the program reports. */
 const noticeKinds = new Set(
   `error diff_error clineignore_error rooignore_error shell_integration_warning condense_context_error info
   hook_output_stream command_permission_denied mcp_notification api_req_failed mistake_limit_reached condense
   summarize_task user_feedback_diff`.split(/\s+/),
 );
 
-/** Tools whose message has their result, too. */
 const withResult = new Set([
   "listFilesTopLevel",
   "listFilesRecursive",
@@ -35,7 +33,6 @@ export class Display {
   readonly #session: SessionBuilder;
   #isFirst = true;
   #pending: Used[] = [];
-  /** The call whose output the next messages have, and the output so far. */
   #call: { id: string; kind: string; output: string[] } | undefined;
   #calls = 0;
   #lastText = "";
@@ -72,7 +69,6 @@ export class Display {
     this.#session.send(messages, { at, usage, costUsd });
   }
 
-  /** The output in a message of the open call's kind. */
   #readOutput(kind: string, { text }: Fields): string | undefined {
     const expected = { command: "command_output", mcp: "mcp_server_response", newTask: "subtask_result" };
     if (!this.#call || expected[this.#call.kind as keyof typeof expected] !== kind) return undefined;
@@ -95,7 +91,7 @@ export class Display {
       case "user_feedback":
         return userMessage(text, message);
       case "reasoning":
-        return text || message.reasoning ? [thinking(text || (asString(message.reasoning) ?? ""))] : [];
+        return toThoughts(text || message.reasoning);
       case "completion_result":
       case "plan_completion_result":
         return this.#said(text.replace(/HAS_CHANGES$/, ""), message);
@@ -103,7 +99,7 @@ export class Display {
       case "act_mode_respond":
         return this.#said(asString(fieldsIn(text)?.response) ?? text, message);
       case "condense_context": {
-        const summary = isFields(message.contextCondense) ? asString(message.contextCondense.summary) : undefined;
+        const summary = asString(asFields(message.contextCondense).summary);
         return [notice(summary ?? "The conversation so far was summarized.")];
       }
       case "sliding_window_truncation":
@@ -114,11 +110,10 @@ export class Display {
     }
   }
 
-  /** An answer; a request for approval repeats the text before it. */
   #said(text: string, message: Fields): Message[] {
     const isRepeated = message.type === "ask" && text === this.#lastText;
     this.#lastText = text;
-    return text.trim() === "" || isRepeated ? [] : [{ role: "assistant", content: text }];
+    return isRepeated ? [] : toTexts("assistant", text);
   }
 
   #readCall(kind: string, text: string): Message[] {
@@ -188,9 +183,8 @@ function userMessage(text: string, { images, files }: Fields): Message[] {
   ];
   if (text.trim() === "" && attached.length === 0) return [];
   const pictures = listed.flatMap((image) => (parseDataUrlType(image) ? urlText("image", String(image)) : []));
-  const content = [text, ...pictures].filter(Boolean).join("\n") || attached.map(() => "[image]").join(" ");
-  const message: Message = { role: "user", content };
-  return [attached.length > 0 ? withMetadata(message, { attachments: attached }) : message];
+  const content = joinTexts([text, ...pictures]) || attached.map(() => "[image]").join(" ");
+  return [withAttachments({ role: "user", content }, attached)];
 }
 
 function fieldsIn(text: string): Fields | undefined {
@@ -198,7 +192,6 @@ function fieldsIn(text: string): Fields | undefined {
   return isFields(value) ? value : undefined;
 }
 
-/** Arguments are JSON in a text. */
 function withArguments(input: Fields): Fields {
   const given = typeof input.arguments === "string" ? fieldsIn(input.arguments) : undefined;
   return given ? { ...input, arguments: given } : input;

@@ -1,6 +1,3 @@
-// The form in which Cline and its relatives let models without tool calls of their own call tools: tags in the text.
-
-/** Tools that are called by a tag of their name. */
 const tools = new Set(
   `access_mcp_resource act_mode_respond apply_diff apply_patch ask_followup_question attempt_completion browser_action
   codebase_search condense edit_file execute_command fetch_instructions focus_chain generate_explanation generate_image
@@ -9,12 +6,11 @@ const tools = new Set(
   switch_mode update_todo_list use_mcp_tool use_skill web_fetch web_search write_to_file`.split(/\s+/),
 );
 
-/** A piece of an answer: a text, or a call. */
 export type Piece = { text: string } | { tool: string; input: Record<string, string> };
 
 const openTag = /<([a-z_]+)>/g;
 
-/** Splits an answer at its calls. A call that was cut off keeps what it has. */
+/** A call that was cut off keeps what it has. */
 export function splitCalls(answer: string): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
@@ -22,7 +18,6 @@ export function splitCalls(answer: string): Piece[] {
   for (let match = openTag.exec(answer); match; match = openTag.exec(answer)) {
     const [tag, name = ""] = match;
     const begin = match.index + tag.length;
-    // In a sentence, a tag is none.
     if (!tools.has(name) || !/^\s*<\/?[a-z_]+>/.test(answer.slice(begin, begin + 200))) continue;
     const closing = answer.indexOf(`</${name}>`, begin);
     const end = closing === -1 ? answer.length : closing;
@@ -35,7 +30,6 @@ export function splitCalls(answer: string): Piece[] {
   return pieces.filter((piece) => !("text" in piece) || piece.text.trim() !== "");
 }
 
-/** The values by their tags. */
 function readParameters(body: string, tool: string): Record<string, string> {
   const input: Record<string, string> = {};
   for (let at = 0; at < body.length; ) {
@@ -44,7 +38,6 @@ function readParameters(body: string, tool: string): Record<string, string> {
     const [tag, name = ""] = match;
     const begin = at + match.index + tag.length;
     const close = `</${name}>`;
-    // A file's content may have the closing tag itself.
     const isFile = tool === "write_to_file" && name === "content";
     const found = isFile ? body.lastIndexOf(close) : body.indexOf(close, begin);
     const end = found < begin ? body.length : found;
@@ -54,7 +47,5 @@ function readParameters(body: string, tool: string): Record<string, string> {
   return input;
 }
 
-/**
- * How a result begins in a user's message: `[read_file for 'a.ts'] Result:`. A command or a question may have several lines.
- */
+/** A command or a question may have several lines. */
 export const resultHead = /^\[([\w-]{1,256})(?: for [\s\S]*?|[^\n]*?)\] Result:\s*/;

@@ -2,17 +2,14 @@ import type { Message } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { findTagged, replaceTagged, type Tagged } from "../tags.ts";
 
-/** Finds what the user wrote, by its tags. */
 const findWords = (text: string): Tagged[] =>
   findTagged(text, "task", "user_message", "feedback", "answer").map((one) => ({
     ...one,
     inner: one.inner.replace(/^\n/, "").replace(/\n$/, ""),
   }));
 
-/** What the program tells the model with each request. */
 export type Environment = { cwd?: string; model?: string };
 
-/** Takes out of a text what the program tells with each request. */
 export function readEnvironment(text: string): { rest: string; environment: Environment } {
   const tagged = findTagged(text, "environment_details");
   const found = tagged.map(({ start, end }) => text.slice(start, end)).join("\n");
@@ -22,14 +19,12 @@ export function readEnvironment(text: string): { rest: string; environment: Envi
   return { rest, environment: { ...(cwd && { cwd }), ...(model && { model }) } };
 }
 
-/** What the program says to the model in the user's place. */
 const said =
   /^\s*(?:\[ERROR\]|\[TASK RESUMPTION\]|\[NOTE\]|\[Continue assisting|<explicit_instructions|<hook_context|# (?:task_progress|TODO LIST|Todo List)\b)/;
 
-/** Whether a text is the program's, such as its wish for a list of tasks beside a result. */
+/** The program also speaks in the user's place, for example to ask for a list of tasks. */
 export const isProgramText = (text: string): boolean => said.test(text);
 
-/** A user's text as messages: what the user wrote, and as notices what the program added to it. */
 export function userTexts(text: string): Message[] {
   const messages: Message[] = [];
   let from = 0;
@@ -47,11 +42,7 @@ export function userTexts(text: string): Message[] {
   return messages;
 }
 
-/**
- * Takes out of a result what the user wrote beside it.
- *
- * @param isAnswer whether the result as a whole is what the user answered to a question
- */
+/** @param isAnswer whether the whole result is the user's answer to a question */
 export function readFeedback(output: string, isAnswer: boolean): { output: string; said: Message[] } {
   const words = findWords(output);
   if (isAnswer) return { output: replaceTagged(output, words, ({ inner }) => inner).trim(), said: [] };

@@ -4,22 +4,14 @@ import { supportsZstd } from "../../files/byte-reader.ts";
 import { findFiles, statInput } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { findParent } from "./parents.ts";
+import { findParent, isRollout } from "./parents.ts";
 import { Rollout, source } from "./rollout.ts";
 import { readTitles } from "./titles.ts";
 
 /**
- * Codex CLI: a file of JSON lines for each session, `rollout-….jsonl`.
- *
- * - Each request has a record of its tokens in newer versions; before, running totals tell what each report added.
- * - A `compacted` line repeats history that is in the file already.
- * - Most events (`event_msg`) repeat an item (`response_item`); what a script's tools did is in events alone.
- * - A fork, and a sub-agent that was given its parent's history, begin with the parent's lines: they are kept and marked, and count
- *   only where the parent is not there.
- * - A thread that was taken up again after a rewind has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
- * - Names that the user gave are in `session_index.jsonl`, or in a database.
- * - Old rollouts are compressed (`.jsonl.zst`).
- * - Until September 2025 items had no envelope.
+ * Newer versions record the tokens of each request; before, running totals show what each report added. Most events
+ * (`event_msg`) repeat an item (`response_item`). A fork begins with its parent's lines, which count only if the
+ * parent is missing. A resumed thread has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
  */
 export const codex: Adapter = {
   name: source,
@@ -31,7 +23,6 @@ export const codex: Adapter = {
     const found = new Set<string>();
     for (const { path } of searchRoots(host)) {
       for await (const input of rolloutsBelow(path, titles)) {
-        // While it is being archived, a rollout may be in both folders.
         if (!found.has(getName(input.path))) yield input;
         found.add(getName(input.path));
       }
@@ -57,7 +48,7 @@ export const codex: Adapter = {
   },
 };
 
-/** Former versions sent no ids of a parent by which the server could know its copies. */
+/** Earlier versions sent no ids by which the server could recognize copies. */
 const versionWithIds = 7;
 
 const getName = (path: string): string => basename(path).replace(/\.jsonl(?:\.zst)?$/, "");
@@ -69,15 +60,14 @@ function searchRoots(host: Host): SearchRoot[] {
   return ["sessions", "archived_sessions"].map((name) => ({ path: join(getHome(host), name), ...from }));
 }
 
-/** Every rollout once: while one is being compressed, both files exist. */
 async function* rolloutsBelow(folder: string, titles: ReadonlyMap<string, string>): AsyncGenerator<Input> {
-  for await (const input of findFiles(folder, (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name))) {
+  for await (const input of findFiles(folder, isRollout)) {
     if (!isCompressed(input.path)) yield titled(input, titles);
     else if (!(await statInput(input.path.slice(0, -".zst".length)))) yield titled(compressedInput(input), titles);
   }
 }
 
-/** A name that changed is sent, too. */
+/** A new name changes the stamp, so that it is sent. */
 function titled(input: Input, titles: ReadonlyMap<string, string>): Input {
   if (titles.size === 0) return input;
   const [id = ""] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i.exec(getName(input.path)) ?? [];
@@ -86,7 +76,7 @@ function titled(input: Input, titles: ReadonlyMap<string, string>): Input {
   return { ...input, stamp: `${input.stamp}:${createHash("sha256").update(title).digest("base64url").slice(0, 12)}` };
 }
 
-/** Without zstd support the stamp differs, so that a newer Node reads the file again. */
+/** The stamp differs without zstd support, so that a newer Node reads the file again. */
 const compressedInput = (input: Input): Input =>
   supportsZstd() ? input : { ...input, stamp: `${input.stamp}:packed`, needsNewerNode: true };
 

@@ -5,17 +5,14 @@ import { reasoningTexts } from "./items.ts";
 type Kind = "question" | "answer" | "thought";
 
 /**
- * Most events repeat an item of the history, before or after it. One that no item repeats is a message of its own: a raw thought,
- * or a turn of a version that wrote no item for it.
+ * An event that no item repeats is a message of its own: a raw thought, or a turn of a version that wrote no item for
+ * it.
  */
 export class Echoes {
   readonly #waiting: Record<Kind, Message[]> = { question: [], answer: [], thought: [] };
-  /** What items of the current turn have. */
   readonly #has = { question: false, answer: false };
-  /** The texts of the last reasoning item. */
   #thoughts = new Set<string>();
 
-  /** Whether a text waits for its item. */
   get isWaiting(): boolean {
     return Object.values(this.#waiting).some((messages) => messages.length > 0);
   }
@@ -25,7 +22,7 @@ export class Echoes {
     if (!isKnown) this.#waiting[kind].push(message);
   }
 
-  /** Sees an item before it is sent. @returns the messages that it proves to be no echoes, to be sent before it */
+  /** Returns the earlier messages that the item does not repeat. */
   seeItem(item: Fields, messages: Message[]): Message[] {
     if (item.type === "reasoning") {
       this.#thoughts = new Set(reasoningTexts(item));
@@ -46,7 +43,6 @@ export class Echoes {
     return [...this.#take("question"), ...this.#take("thought")];
   }
 
-  /** Ends the turn. @returns the messages that no item had */
   endTurn(): Message[] {
     this.#has.question = false;
     this.#has.answer = false;

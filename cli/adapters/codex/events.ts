@@ -1,9 +1,9 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { notice } from "../messages.ts";
-import { asString } from "../values.ts";
+import { notice, toNotices } from "../messages.ts";
+import { asFields, asString, joinTexts } from "../values.ts";
 
-/** Events that repeat an item or belong to no message; most are no longer written, or never were by a released version. */
+/** Most of these events are no longer written, or never were by a released version. */
 const skippedEvents = new Set(
   `agent_message_delta agent_message_content_delta agent_reasoning_delta agent_reasoning_raw_content_delta
   agent_reasoning_section_break reasoning_content_delta reasoning_raw_content_delta exec_command_begin exec_command_output_delta
@@ -21,11 +21,6 @@ const skippedEvents = new Set(
   conversation_path list_remote_skills_response remote_skill_downloaded ask_user_question_request`.split(/\s+/),
 );
 
-/**
- * The notices that an event is shown as; none where it belongs to no message.
- *
- * @param unhandled called with unknown types
- */
 export function eventNotices(event: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(event.type) ?? "(none)";
   switch (type) {
@@ -33,36 +28,32 @@ export function eventNotices(event: Fields, unhandled: (type: string) => void): 
     case "stream_error":
     case "warning":
     case "guardian_warning":
-      return makeNotices(event.message);
+      return toNotices(event.message);
     case "deprecation_notice":
-      return makeNotices([event.summary, event.details].map(asString).filter(Boolean).join("\n"));
+      return toNotices(joinTexts([event.summary, event.details]));
     case "model_reroute":
-      return makeNotices(`The model ${event.from_model} was replaced by ${event.to_model}.`);
+      return toNotices(`The model ${event.from_model} was replaced by ${event.to_model}.`);
     case "thread_rolled_back":
-      return [notice(takenBack(event.num_turns))];
+      return [notice(describeRollback(event.num_turns))];
     case "entered_review_mode":
-      return makeNotices(["Review", asString(event.user_facing_hint)].filter(Boolean).join(": "));
+      return toNotices(joinTexts(["Review", event.user_facing_hint], ": "));
     case "hook_completed":
-      return makeNotices(hookText(event.run));
+      return toNotices(readHookText(event.run));
     default:
       if (!skippedEvents.has(type)) unhandled(`event_msg.${type}`);
       return [];
   }
 }
 
-const makeNotices = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);
-
-const takenBack = (turns: unknown): string =>
+const describeRollback = (turns: unknown): string =>
   turns === 1 ? "The last turn was taken back." : `The last ${Number(turns)} turns were taken back.`;
 
-/** What a hook of the user's said. */
-function hookText(run: unknown): string {
-  const { status_message: status, entries } = isFields(run) ? run : ({} as Fields);
+function readHookText(run: unknown): string {
+  const { status_message: status, entries } = asFields(run);
   const texts = Array.isArray(entries) ? entries.filter(isFields).map(({ text }) => text) : [];
-  return [status, ...texts].map(asString).filter(Boolean).join("\n");
+  return joinTexts([status, ...texts]);
 }
 
-/** The call that started a sub-agent, and the sub-agent's session, where an event tells both. */
 export function readStartedAgent(event: Fields): { callId: string; session: string } | undefined {
   const about = event.type === "item_completed" && isFields(event.item) ? event.item : event;
   const [callId, session] = readStart(about).map(asString);

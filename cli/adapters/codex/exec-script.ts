@@ -2,19 +2,14 @@ import { commandsOfScript, outputsOfScript } from "../../../lib/evidence/command
 import { isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import type { GitEvidence } from "../git-evidence.ts";
-import { asString } from "../values.ts";
+import { asString, dropOldest } from "../values.ts";
 
-/** So many calls wait for their output. */
 const maxCalls = 100;
 
-/**
- * Newer versions call tools from a script (`exec`), and print each command's output as JSON. This reads what its shell commands
- * prove about Git.
- */
+/** Newer versions call tools from a script, and print each command's output as JSON. */
 export class ExecScripts {
   readonly #commands: Map<string, string>;
 
-  /** @param saved what `save` returned */
   constructor(saved: [string, string][] = []) {
     this.#commands = new Map(saved);
   }
@@ -23,7 +18,6 @@ export class ExecScripts {
     return [...this.#commands];
   }
 
-  /** @param position of the message */
   see({ content, metadata }: Message, position: number, evidence: GitEvidence): void {
     const { tool, result } = metadata ?? {};
     if (isFields(tool) && tool.name === "exec" && isFields(tool.input)) this.#seeCall(tool.callId, tool.input.input);
@@ -39,6 +33,6 @@ export class ExecScripts {
     if (typeof callId !== "string" || typeof script !== "string") return;
     const commands = commandsOfScript(script);
     if (commands !== undefined) this.#commands.set(callId, commands);
-    if (this.#commands.size > maxCalls) this.#commands.delete(this.#commands.keys().next().value ?? "");
+    dropOldest(this.#commands, maxCalls);
   }
 }

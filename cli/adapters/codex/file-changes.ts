@@ -1,12 +1,8 @@
 import { isFields } from "../../files/json.ts";
-import { formatFilePatch } from "../file-patch.ts";
+import { formatFilePatch } from "../messages.ts";
 import { asString } from "../values.ts";
 
-/**
- * The files that a patch changed, as a unified diff that names them; undefined where there are none.
- *
- * @param changes by path: `{type: "add" | "delete", content}` or `{type: "update", unified_diff, move_path}`
- */
+/** @param changes by path: `{type: "add" | "delete", content}` or `{type: "update", unified_diff, move_path}` */
 export function filePatches(changes: unknown): string | undefined {
   if (!isFields(changes)) return undefined;
   const patches = Object.entries(changes).flatMap(([path, change]) => {
@@ -32,7 +28,6 @@ function wholeFile(content: string, sign: "+" | "-"): string {
   return [heading, ...lines.map((line) => `${sign}${line}`)].join("\n");
 }
 
-/** A file that was only moved has no hunk: a heading stands for it. */
 function hunksIn(diff: unknown): string {
   const text = (asString(diff) ?? "").replace(/\n$/, "");
   const at = text.search(/^@@/m);

@@ -1,36 +1,30 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { notice, thinking, toolCall, toolResult, withAttachments, withMetadata } from "../messages.ts";
 import { dataText, parseDataUrlType, urlText } from "../pictures.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 import { userTexts } from "./user-text.ts";
 
-/** Items without readable content: the model's own summaries are encrypted. */
+/** The model's own summaries are encrypted. */
 const skippedItems = new Set(
   "compaction compaction_summary compaction_trigger context_compaction additional_tools ghost_snapshot other".split(
     " ",
   ),
 );
 
-/** Tools that the reader knows by the last part of their name only. */
+/** Tools that the reader recognizes only by the last part of their name. */
 const kinds: Record<string, string> = { spawn_agent: "subagent", update_plan: "tasks", request_user_input: "question" };
 
-/**
- * The messages in an item of Codex's history; none where it has no readable text.
- *
- * @param unhandled called with unknown types
- * @param agentPath a sub-agent's name among its session's agents
- */
+/** @param agentPath a sub-agent's name among its session's agents */
 export function itemMessages(item: Fields, unhandled: (type: string) => void, agentPath?: string): Message[] {
   const callId = asString(item.call_id) ?? asString(item.id);
-  // The first versions gave messages no type.
   switch (item.type ?? (typeof item.role === "string" ? "message" : undefined)) {
     case "message":
       return textMessages(item, unhandled);
     case "agent_message":
       return agentMessages(item, unhandled, agentPath);
     case "reasoning": {
-      const text = joinTexts(item.summary, unhandled) || joinTexts(item.content, unhandled);
+      const text = readText(item.summary, unhandled) || readText(item.content, unhandled);
       return text ? [thinking(text)] : [];
     }
     case "function_call":
@@ -62,14 +56,13 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void, ag
   }
 }
 
-/** The texts of a reasoning item, which events may repeat one by one. */
+/** Events may repeat the texts of a reasoning item one by one. */
 export const reasoningTexts = ({ summary, content }: Fields): string[] =>
   [summary, content].flatMap((parts) => {
     const texts = Array.isArray(parts) ? parts.filter(isFields).flatMap(({ text }) => asString(text) ?? []) : [];
     return texts.length > 1 ? [...texts, texts.join("\n"), texts.join("")] : texts;
   });
 
-/** A call; an MCP tool's name begins with its server's. */
 function makeCall({ name, namespace }: Fields, callId: string | undefined, input: unknown): Message {
   const bare = asString(name) ?? "tool";
   const prefix = asString(namespace);
@@ -79,23 +72,21 @@ function makeCall({ name, namespace }: Fields, callId: string | undefined, input
 
 function textMessages({ role, content }: Fields, unhandled: (type: string) => void): Message[] {
   if (role === "user") return userMessages(content, unhandled);
-  const text = joinTexts(content, unhandled);
+  const text = readText(content, unhandled);
   if (text === "") return [];
   return [role === "assistant" ? { role: "assistant", content: text } : notice(text, asString(role) ?? "system")];
 }
 
-/** What stands around an image. */
 const imageTag = /^<\/?image\b[^>]*>$/;
 
-/** A user's parts: what the program added becomes notices, and the others together one message, which names its images. */
 function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
   const messages: Message[] = [];
   const words: string[] = [];
   const attachments: Fields[] = [];
-  for (const part of typeof content === "string" ? [{ type: "input_text", text: content }] : listParts(content)) {
-    const text = partText(part, unhandled);
+  for (const part of typeof content === "string" ? [{ type: "input_text", text: content }] : listFields(content)) {
+    const text = readPart(part, unhandled);
     if (text === "" || imageTag.test(text)) continue;
-    const type = attachedType(part);
+    const type = getAttachedType(part);
     if (type) attachments.push(type);
     const texts: Message[] = type ? [{ role: "user", content: text }] : userTexts(text);
     for (const message of texts) {
@@ -105,19 +96,17 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
   }
   if (words.length === 0) return messages;
   const own = { role: "user", content: words.join("\n") };
-  return [...messages, withMetadata(own, { attachments: attachments.length > 0 ? attachments : undefined })];
+  return [...messages, withAttachments(own, attachments)];
 }
 
-/** What Codex writes above a message between agents. */
 const header = /^Message Type: \w+\nTask name: [^\n]*\nSender: [^\n]*\nPayload:\n?/;
 
-/** A message between agents. The task that a sub-agent was given is its user's; it may be encrypted. */
 export function agentMessages(
   { author, recipient, content }: Fields,
   unhandled: (type: string) => void,
   agentPath?: string,
 ): Message[] {
-  const written = joinTexts(content, unhandled);
+  const written = readText(content, unhandled);
   const text = written.replace(header, "").trim();
   if (text !== "" && agentPath !== undefined && recipient === agentPath) return [{ role: "user", content: text }];
   const from = asString(author);
@@ -125,17 +114,10 @@ export function agentMessages(
   return told === "" ? [] : [notice(told, "user")];
 }
 
-const listParts = (content: unknown): Fields[] => (Array.isArray(content) ? content.filter(isFields) : []);
+const readText = (content: unknown, unhandled: (type: string) => void): string =>
+  typeof content === "string" ? content : joinTexts(listFields(content).map((part) => readPart(part, unhandled)));
 
-function joinTexts(content: unknown, unhandled: (type: string) => void): string {
-  if (typeof content === "string") return content;
-  return listParts(content)
-    .map((part) => partText(part, unhandled))
-    .filter(Boolean)
-    .join("\n");
-}
-
-function partText(part: Fields, unhandled: (type: string) => void): string {
+function readPart(part: Fields, unhandled: (type: string) => void): string {
   switch (part.type) {
     case "input_text":
     case "output_text":
@@ -157,27 +139,26 @@ function partText(part: Fields, unhandled: (type: string) => void): string {
   }
 }
 
-/** Whether a text is a token of Fernet's, or other base64: some versions put plain text here. */
+/** Some versions put plain text here. */
 const isEncrypted = (text: string): boolean => text.startsWith("gAAAAA") || /^[\w+/=-]{60,}$/.test(text);
 
-function attachedType({ type, image_url, audio_url }: Fields): { type: string } | undefined {
+function getAttachedType({ type, image_url, audio_url }: Fields): { type: string } | undefined {
   if (type !== "input_image" && type !== "input_audio") return undefined;
   return { type: parseDataUrlType(image_url ?? audio_url) ?? String(type).slice("input_".length) };
 }
 
-/** An output is a text, a list of parts, or an object; some texts are JSON with the exit code beside the output. */
 function resultMessage(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
   const isError = isFields(output) && output.success === false;
-  const text = joinTexts(isFields(output) ? output.content : output, unhandled);
+  const text = readText(isFields(output) ? output.content : output, unhandled);
   const parsed = /^\s*\{\s*"(?:output|metadata|agent_id)"/.test(text) ? parseJson(text) : undefined;
-  const session = isFields(parsed) ? asString(parsed.agent_id) : undefined;
+  const session = asString(asFields(parsed).agent_id);
   if (!isFields(parsed) || typeof parsed.output !== "string") return toolResult(text, { callId, isError, session });
-  const about = isFields(parsed.metadata) ? parsed.metadata : {};
+  const about = asFields(parsed.metadata);
   const seconds = about.duration_seconds;
   return toolResult(parsed.output, {
     callId,
     isError,
-    exitCode: Number.isSafeInteger(about.exit_code) ? (about.exit_code as number) : undefined,
+    exitCode: about.exit_code,
     durationMs: typeof seconds === "number" ? asCount(Math.round(seconds * 1000)) : undefined,
   });
 }

@@ -4,38 +4,31 @@ import { openByteReader, readBeginning } from "../../files/byte-reader.ts";
 import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
-import { asString } from "../values.ts";
+import { silentSink } from "../sinks.ts";
+import { asString, dropOldest } from "../values.ts";
 
-/** The part of a compressed rollout that is searched for the session that it was forked from. */
 const headBytes = 64 * 1024;
-/** A list of files is used for this long, in milliseconds. */
 const maxListAgeMs = 30_000;
 const maxParents = 8;
 
+export const isRollout = (name: string): boolean => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name);
+
 type List = { listedAt: number; paths: Promise<string[]> };
 
-/** The rollouts of a folder of Codex'. */
 const lists = new Map<string, List>();
-/** The turns of rollouts that were read last, by path and size. */
 const turnsByFile = new Map<string, Set<string>>();
 
-/** The session that a rollout's first lines may have been copied from. */
 export type Parent = {
   id: string;
-  /** Tells whether its own rollout is there. */
   isThere: boolean;
-  /** Its turns; undefined where they are not known, and where the fork numbers its lines. */
+  /** Undefined if not known, or if the fork numbers its lines. */
   turns?: ReadonlySet<string>;
 };
 
-/**
- * Finds the session that a rollout was forked from.
- *
- * @param onFolder called with the session's folder before anything else is read; it may throw
- */
+/** @param onFolder called with the session's folder before anything else is read; it may throw */
 export async function findParent(path: string, onFolder: (path: string) => void): Promise<Parent | undefined> {
   const head = await readHead(path);
-  const { id: parent, isNumbered = false } = parentIn(head);
+  const { id: parent, isNumbered = false } = findParentId(head);
   const [, home] = /^(.*)[\\/](?:archived_)?sessions[\\/]/.exec(path) ?? [];
   if (parent === undefined || home === undefined) return undefined;
   const folder = /"cwd"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(head.slice(0, head.indexOf("\n") + 1) || head)?.[1];
@@ -47,20 +40,18 @@ export async function findParent(path: string, onFolder: (path: string) => void)
   return { id: parent, isThere: rollouts.length > 0, ...(turns.size > 0 && { turns }) };
 }
 
-/** The id of the session that a rollout's first lines name as the one it was forked from, and whether its own lines are numbered. */
-function parentIn(head: string): { id?: string | undefined; isNumbered?: boolean } {
+function findParentId(head: string): { id?: string | undefined; isNumbered?: boolean } {
   const [first = "", second = ""] = head.split("\n", 2);
-  const own = metaIn(first);
-  // A first line with long instructions may not be whole.
+  const own = parseMeta(first);
   const [, cut] = own ? [] : (/"forked_from_id"\s*:\s*"([^"\\]+)"/.exec(first) ?? []);
   if (cut !== undefined) return { id: cut };
   if (!own) return {};
-  const copied = metaIn(second)?.id;
+  const copied = parseMeta(second)?.id;
   const id = asString(own.forked_from_id) ?? (copied === own.id ? undefined : asString(copied));
   return { id, isNumbered: own.subagent_history_start_ordinal !== undefined };
 }
 
-function metaIn(line: string): Fields | undefined {
+function parseMeta(line: string): Fields | undefined {
   const record = parseJson(line);
   return isFields(record) && record.type === "session_meta" && isFields(record.payload) ? record.payload : undefined;
 }
@@ -87,7 +78,7 @@ function rolloutsBelow(home: string): Promise<string[]> {
 async function listRollouts(home: string): Promise<string[]> {
   const paths: string[] = [];
   for (const folder of ["sessions", "archived_sessions"]) {
-    const found = findFiles(join(home, folder), (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name));
+    const found = findFiles(join(home, folder), isRollout);
     for await (const { path } of found) paths.push(path);
   }
   return paths;
@@ -97,22 +88,22 @@ async function readTurns(path: string): Promise<Set<string>> {
   try {
     const { size } = await stat(path);
     const key = `${size} ${path}`;
-    const known = turnsByFile.get(key) ?? (await turnsIn(path));
+    const known = turnsByFile.get(key) ?? (await listTurns(path));
     turnsByFile.delete(key);
     turnsByFile.set(key, known);
-    if (turnsByFile.size > maxParents) turnsByFile.delete(turnsByFile.keys().next().value ?? "");
+    dropOldest(turnsByFile, maxParents);
     return known;
   } catch {
-    // A parent that can't be read is reported where it is read itself; here, times tell.
+    // A parent that can't be read is reported elsewhere.
     return new Set();
   }
 }
 
-async function turnsIn(path: string): Promise<Set<string>> {
+async function listTurns(path: string): Promise<Set<string>> {
   const turns = new Set<string>();
   const take = (line: string) => {
     for (const [, id] of line.matchAll(/"turn_id"\s*:\s*"([^"\\]{1,100})"/g)) if (id) turns.add(id);
   };
-  await readLines(path, take, { tooLong() {}, pause: async () => {} });
+  await readLines(path, take, silentSink);
   return turns;
 }

@@ -3,19 +3,28 @@ import type { EntryFacts } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
 import type { HeldMessages } from "./held-messages.ts";
-import type { Facts } from "./saved.ts";
 import { findTier, TokenLedger } from "./token-ledger.ts";
 
-/** The state of the rollout at a line that tells of a request. */
-type Known = { isReplayed: boolean; threadId: string; facts: Facts };
+export type RolloutFacts = {
+  model?: string | undefined;
+  tier?: string | undefined;
+  agentPath?: string | undefined;
+  isAgent?: boolean | undefined;
+  task?: string | undefined;
+  isContinued?: boolean | undefined;
+  turn?: string | undefined;
+  /** The first of the sessions that this one was forked from, or itself. */
+  root?: string | undefined;
+};
 
-/** Gives the messages of a rollout what their requests used. */
+type Known = { isReplayed: boolean; threadId: string; facts: RolloutFacts };
+
 export class Requests {
   readonly #held: HeldMessages;
   readonly #countsCopies: boolean;
   #ledger = new TokenLedger();
 
-  /** @param countsCopies whether what copied answers used is told, which then counts where no other session has it */
+  /** @param countsCopies whether the usage of copied answers is sent */
   constructor(held: HeldMessages, countsCopies: boolean) {
     this.#held = held;
     this.#countsCopies = countsCopies;
@@ -25,12 +34,11 @@ export class Requests {
     return this.#ledger.save();
   }
 
-  /** @param saved what `save` returned */
   resume(saved: ReturnType<TokenLedger["save"]>): void {
     this.#ledger = new TokenLedger(saved);
   }
 
-  /** A request's own record. One of another thread is counted there. @returns undefined for an invalid one */
+  /** A record of another thread is counted there. */
   addRecord(record: Fields, { isReplayed, threadId, facts }: Known): false | undefined {
     const { response_id: requestId, thread_id: thread, usage } = record;
     const isOther = asString(thread) !== undefined && thread !== threadId;
@@ -41,7 +49,6 @@ export class Requests {
     return false;
   }
 
-  /** A report of the running total. */
   addTotal(info: Fields, event: Fields, { isReplayed, threadId, facts }: Known): void {
     const usage = this.#ledger.addTotal(info, !isReplayed && (facts.isContinued ?? false));
     const serviceTier = findTier(info.last_token_usage, info, event) ?? facts.tier;
@@ -55,8 +62,8 @@ export class Requests {
 }
 
 /**
- * Stands for the id of a request that has none: a copy of its line has other times, but the same turn, or in old versions the same
- * first session, and the same total.
+ * A copy of the line has other times, but the same turn, or in old versions the same first session, and the same
+ * total.
  */
 const requestAt = (from: string, total: unknown): string | undefined =>
   isFields(total) ? `${from}+${total.input_tokens ?? 0}+${total.output_tokens ?? 0}` : undefined;

@@ -9,24 +9,28 @@ import { ForkGate, readLineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
 import { findTask, getAgentPath, getParentId, makeAgentTitle } from "./meta.ts";
-import { Requests } from "./requests.ts";
-import type { Facts, SavedRollout } from "./saved.ts";
+import { Requests, type RolloutFacts } from "./requests.ts";
 import { ranCommand, ScriptRuns } from "./script-runs.ts";
+import type { TokenLedger } from "./token-ledger.ts";
 import { environmentFolder, isAbortNote } from "./user-text.ts";
 
 export const source = "codex-cli";
 
-/** The session that a rollout may have been forked from, as far as it is known. */
 type Ancestry = {
   parentTurns?: ReadonlySet<string> | undefined;
-  /** Tells whether the usage of copied answers is sent; it then counts where no other session has it. */
+  /** Copied usage counts if no other session has it. */
   countsCopies: boolean;
 };
 
-/** A line beside its payload. */
+type SavedRollout = {
+  session: ReturnType<SessionBuilder["save"]>;
+  ledger: ReturnType<TokenLedger["save"]>;
+  held: ReturnType<HeldMessages["save"]>;
+  scripts: ReturnType<ScriptRuns["save"]>;
+} & RolloutFacts;
+
 type Line = { at: string | undefined; isReplayed: boolean };
 
-/** Builds one session from the lines of a rollout. */
 export class Rollout {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -38,13 +42,11 @@ export class Rollout {
   #scripts = new ScriptRuns();
   #gate: ForkGate | undefined;
   #isReplaying = false;
-  #facts: Facts = {};
+  #facts: RolloutFacts = {};
   #meta: Fields | undefined;
   #hasAbortNote = false;
 
-  /**
-   * @param name of the file, without its ending: `rollout-TIME-ID`, or `rollout-TIME-ID_PAGE` where the thread was taken up again
-   */
+  /** @param name `rollout-TIME-ID`, or `rollout-TIME-ID_PAGE` for a resumed thread */
   constructor(sink: Sink, name: string, ancestry: Ancestry = { countsCopies: true }) {
     this.#sink = sink;
     const [, id = name, page] = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_([0-9a-f-]{36}))?$/i.exec(name) ?? [];
@@ -55,7 +57,7 @@ export class Rollout {
     this.#requests = new Requests(this.#held, ancestry.countsCopies);
   }
 
-  /** What is known so far, as JSON; undefined while something waits for what follows, which would change it. */
+  /** Undefined while something waits for later lines. */
   save(): Fields | undefined {
     const isWaiting = this.#held.hasAnswer || this.#echoes.isWaiting || this.#scripts.isRunning || this.#isReplaying;
     if (!this.#session.isOpen || isWaiting) return undefined;
@@ -68,7 +70,6 @@ export class Rollout {
     };
   }
 
-  /** Continues a session. @param saved what `save` returned @param messages how many it had then */
   resume(saved: Fields, messages: number): void {
     const { session, ledger, held, scripts, ...facts } = saved as SavedRollout;
     this.#requests.resume(ledger);
@@ -92,7 +93,7 @@ export class Rollout {
     this.#count(this.#addLine(type, payload, { at, isReplayed: this.#isReplaying }));
   }
 
-  /** @param isSent whether the line became a message; undefined where it is invalid */
+  /** @param isSent whether the line became a message; undefined if it is invalid */
   #count(isSent: boolean | undefined): void {
     if (isSent === undefined) this.#sink.invalid();
     else if (!isSent) this.#sink.skipped();
@@ -130,7 +131,6 @@ export class Rollout {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /** A line of the first versions, without an envelope. */
   #addBareLine(record: Fields, at: string | undefined): boolean | undefined {
     if (record.record_type !== undefined) return false;
     if (record.type !== undefined) return this.#addItem(record, { at, isReplayed: false });
@@ -143,7 +143,7 @@ export class Rollout {
     const id = asString(meta.id) ?? asString(meta.session_id);
     const created = asTimestamp(meta.timestamp) ?? at;
     if (this.#meta) {
-      // The second one belongs to the session that this one was forked from, the last one before any message to the first of all.
+      // The second meta line belongs to the original, the last one before any message to the first of all.
       if (id && id !== asString(this.#meta.id)) this.#beginFork(id, at);
       if (id && !this.#session.isOpen && !this.#held.hasAnswer) this.#facts.root = id;
       return false;
@@ -185,7 +185,6 @@ export class Rollout {
     });
   }
 
-  /** @param hasTier whether no tier means the standard one */
   #noteSettings({ model, service_tier: tier }: Fields, hasTier: boolean): void {
     this.#facts.model = asString(model) ?? this.#facts.model;
     if (hasTier) this.#facts.tier = asString(tier);
@@ -235,7 +234,7 @@ export class Rollout {
     }
   }
 
-  /** What a script's tools did: its result has what they came to, and what a command printed proves commits. */
+  /** Only events have the outcome of a script's tools. */
   #addDone(event: Fields, { isReplayed }: Line): void {
     this.#scripts.seeEvent(event);
     if (!isFields(event.item) || isReplayed) return;
@@ -252,7 +251,6 @@ export class Rollout {
     return false;
   }
 
-  /** An abort is told by a text in the history, too, in newer versions. */
   #endTurn({ type, reason }: Fields, line: Line): boolean {
     this.#scripts.endTurn();
     for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
@@ -276,11 +274,10 @@ export class Rollout {
 
   readonly #knownAt = ({ isReplayed }: Line) => ({ isReplayed, threadId: this.threadId, facts: this.#facts });
 
-  /** @param title the name that the user gave the session */
   end(title?: string): void {
     for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
     this.#held.send();
-    // Its first messages are its parent's.
+    // The first messages of such an agent are its parent's.
     const { isAgent, isContinued, task, agentPath } = this.#facts;
     if (isAgent && isContinued) this.#session.suggestTitle(makeAgentTitle(task, agentPath));
     this.#session.noteTitle(title);

@@ -1,24 +1,20 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { listFolder } from "../../files/discovery.ts";
-import { readLineIndex } from "../../files/line-index.ts";
+import { makeLineIndex } from "../../files/file-cache.ts";
 import type { Input } from "../adapter.ts";
-import { hasColumn, hasSqlite, openDatabase, statDatabase } from "../sqlite.ts";
+import { hasColumn, hasSqlite, statDatabase, withDatabase } from "../sqlite.ts";
 import { asString } from "../values.ts";
 
 type Titles = ReadonlyMap<string, string>;
-type Known = { stamp: string; titles: Titles };
 
-/** What was read of each database: one that nobody has written to since is not read again. */
-const known = new Map<string, Known>();
+const known = new Map<string, { stamp: string; titles: Titles }>();
 
 /**
- * The names that the user gave sessions, by their ids: older versions append them to `session_index.jsonl`, where the last one
- * counts, newer ones keep them in a database.
+ * Older versions append names to `session_index.jsonl`, where the last one counts; newer ones keep them in a database.
  */
 export async function readTitles(home: string): Promise<Titles> {
   const index = await readIndex(join(home, "session_index.jsonl"));
-  // The desktop program has its own folder; the database written to last is the one in use.
   const databases = [await latestDatabase(home), await latestDatabase(join(home, "sqlite"))].flatMap(
     (one) => one ?? [],
   );
@@ -30,35 +26,25 @@ export async function readTitles(home: string): Promise<Titles> {
   return titles;
 }
 
-const readIndex = (path: string): Promise<Titles> =>
-  readLineIndex(path, ({ id, thread_name: name }) => [asString(id), asString(name)]);
+const readIndex = makeLineIndex(({ id, thread_name: name }) => [asString(id), asString(name)]);
 
-/** A folder's database of threads, `state_VERSION.sqlite`. */
 async function latestDatabase(folder: string): Promise<Input | undefined> {
   const versions = (await listFolder(folder)).flatMap(({ name }) => /^state_(\d+)\.sqlite$/.exec(name)?.[1] ?? []);
   if (versions.length === 0 || !hasSqlite()) return undefined;
   return statDatabase(join(folder, `state_${Math.max(...versions.map(Number))}.sqlite`));
 }
 
-/** The names in a database of threads; none where it can't be read: a title is not worth a failure. */
+/** A missing title is better than a failure. */
 async function readNames({ path, stamp }: Input): Promise<Titles> {
   const before = known.get(path);
   if (before?.stamp === stamp) return before.titles;
-  try {
-    const database = await openDatabase(path);
-    try {
-      known.set(path, { stamp, titles: namesIn(database) });
-    } finally {
-      database.close();
-    }
-  } catch {
-    known.set(path, { stamp, titles: new Map() });
-  }
-  return known.get(path)?.titles ?? new Map();
+  const titles = await withDatabase(path, listNames).catch(() => new Map<string, string>());
+  known.set(path, { stamp, titles });
+  return titles;
 }
 
-/** A thread's title is its first prompt, or the beginning of it, until it is given another one; newer versions keep a name apart. */
-function namesIn(database: DatabaseSync): Titles {
+/** Unless the user renames it, a thread's title is its first prompt, or the beginning of it. */
+function listNames(database: DatabaseSync): Titles {
   const has = (column: string) => hasColumn(database, "threads", column);
   const given = has("first_user_message")
     ? "CASE WHEN first_user_message <> '' AND instr(first_user_message, trim(title)) = 0 THEN title END"

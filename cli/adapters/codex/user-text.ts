@@ -1,7 +1,6 @@
 import type { Message } from "../adapter.ts";
 import { notice } from "../messages.ts";
 
-/** Tags around what Codex adds to the user's words. */
 const injectedTags = [
   "environment_context",
   "user_instructions",
@@ -27,19 +26,14 @@ const injectedTags = [
   "send_user_message_question_reply",
 ].join("|");
 
-/** A block at the beginning of a text that the program added: in tags, or the project's `AGENTS.md`. */
 const injectedBlock = new RegExp(
   String.raw`^\s*(?:<(${injectedTags})\b[^>]*>[\s\S]*?</\1>|# AGENTS\.md instructions[\s\S]*?</INSTRUCTIONS>)\s*`,
 );
-/** The same without its end, which is all of the text. */
 const injectedText = new RegExp(String.raw`^\s*(?:<(?:${injectedTags})\b|# AGENTS\.md instructions)`);
-/** What editors put before the user's words, up to this heading. */
 const editorContext = /^\s*# Context from my IDE setup:[\s\S]*?\n## My request for Codex:[ \t]*\n?/;
 
-/** Whether a text is only what the program adds when a turn was aborted. */
 export const isAbortNote = (text: string): boolean => /^\s*<turn_aborted>/.test(text);
 
-/** A user's text; what the program put before it becomes notices. */
 export function userTexts(text: string): Message[] {
   const notices: Message[] = [];
   let rest = text;
@@ -53,7 +47,6 @@ export function userTexts(text: string): Message[] {
   return [...notices, injectedText.test(rest) ? notice(rest, "user") : { role: "user", content: rest }];
 }
 
-/** The folder in what Codex tells the model of its environment. Until September 2025 nothing else named it. */
 export function environmentFolder(text: string): string | undefined {
   if (!/^\s*<environment_context>/.test(text)) return undefined;
   const [, tagged, listed] = /<cwd>([^<\n]+)<\/cwd>|^Current working directory: (.+)$/m.exec(text) ?? [];

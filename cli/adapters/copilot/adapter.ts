@@ -1,24 +1,20 @@
 import { basename, dirname, join } from "node:path";
-import { readTextFile } from "../../files/byte-reader.ts";
-import { findFiles, isMissingOrForbidden } from "../../files/discovery.ts";
+import { findFiles } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
+import { readTextIfAny } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
-import { withoutCounts } from "../uncounted-sink.ts";
+import { homeRoot } from "../search-roots.ts";
+import { withoutCounts } from "../sinks.ts";
 import { Agents, CopilotSession, source } from "./session.ts";
 
-/** So many sub-agents have sessions of their own, each read in a pass of its own; the rest share one. */
+/** Each agent's session takes another pass over the file; the remaining agents share one. */
 const maxAgents = 50;
 
 /**
- * GitHub Copilot CLI: events as JSON lines, `session-state/ID/events.jsonl` or, in older versions, `session-state/ID.jsonl`.
- *
- * - A sub-agent's events are among the session's, and name the call that started it, or the sub-agent. They become a session of
- *   their own.
- * - A tool's execution repeats the call that the answer requested; a command of the user's own has only the execution.
- * - Reasoning comes as an event, and once more in the answer.
- * - Newer versions record the tokens of each request before its answer. Of older ones an answer names its output tokens; the others
- *   are known for a whole run only, when it ends.
+ * A sub-agent's events are among the session's, and become a session of their own. A tool's execution repeats the call
+ * that the answer requested; reasoning comes as an event, and again in the answer. Older versions only have an
+ * answer's output tokens, and the others for a whole run.
  */
 export const copilot: Adapter = {
   name: source,
@@ -53,14 +49,12 @@ export const copilot: Adapter = {
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.COPILOT_HOME;
-  if (named) return [{ path: join(named, "session-state"), variable: "COPILOT_HOME" }];
-  return [{ path: join(home, ".copilot", "session-state") }];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "COPILOT_HOME", ".copilot", "session-state")];
 }
 
 async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<string>, name: string): Promise<void> {
-  // Its lines were counted with the session's; what is unknown in them was not yet.
+  // Its lines were counted with the session's, but not the unknown parts of them.
   const uncounted: Sink = { ...withoutCounts(sink), unhandled: (type) => sink.unhandled(type) };
   const session = new CopilotSession(uncounted, `${parent}/${name}`, { parent, agents: new Set() });
   const known = new Agents();
@@ -71,14 +65,8 @@ async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<st
   session.end();
 }
 
-/** The session's name, which stands beside its events. */
 async function readName(path: string): Promise<string | undefined> {
   if (basename(path) !== "events.jsonl") return undefined;
-  try {
-    const text = (await readTextFile(join(dirname(path), "workspace.yaml"))) ?? "";
-    return /^name:[ \t]*(['"]?)(.+?)\1[ \t]*$/m.exec(text)?.[2];
-  } catch (error) {
-    if (isMissingOrForbidden(error)) return undefined;
-    throw error;
-  }
+  const text = await readTextIfAny(join(dirname(path), "workspace.yaml"));
+  return /^name:[ \t]*(['"]?)(.+?)\1[ \t]*$/m.exec(text)?.[2];
 }

@@ -1,16 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Fields, isFields } from "../../files/json.ts";
-import { addUsage, type Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { addUsage, readTokens, type Usage } from "../usage.ts";
+import { asString } from "../values.ts";
 
-/** What the program recorded of a request to a model. Its `cost` counts premium requests, and is no price. */
 export type UsedRequest = { usage: Usage; model?: string; requestId?: string; stopReason?: string };
 
-/** The requests that newer versions record, each before its answer. */
 export class Requests {
   readonly #seen = new Set<string>();
   readonly #left = new Map<string, UsedRequest>();
-  /** Whether requests were recorded since the last run ended: their sum is not new then. */
   isRecorded = false;
 
   add({ usage }: Fields): void {
@@ -28,12 +25,12 @@ export class Requests {
     });
   }
 
-  /** Adds the requests of a compaction, which versions that record requests may tell with the compaction alone. */
+  /** Some versions only record these requests with the compaction. */
   addCompaction({ compactionTokensUsed: used, requestId, serviceRequestId }: Fields): void {
     if (!this.isRecorded || !isFields(used)) return;
     const usage = readTotals(used);
     const ids = [requestId, serviceRequestId];
-    const { reasoningTokens: _, ...told } = usage; // a compaction does not tell them
+    const { reasoningTokens: _, ...told } = usage;
     const isSame = (one: UsedRequest) =>
       isDeepStrictEqual({ ...one.usage, ...told }, one.usage) ||
       (one.requestId !== undefined && ids.includes(one.requestId));
@@ -42,12 +39,10 @@ export class Requests {
     this.#left.set(`compaction-${this.#left.size}`, { usage, ...(model && { model }) });
   }
 
-  /** Whether the request of an answer was recorded. */
   has(apiCallId: unknown): boolean {
     return this.#seen.has(asString(apiCallId) ?? "");
   }
 
-  /** What was recorded of an answer's request, once. */
   claim(apiCallId: unknown): UsedRequest | undefined {
     const id = asString(apiCallId) ?? "";
     const request = this.#left.get(id);
@@ -55,7 +50,6 @@ export class Requests {
     return request;
   }
 
-  /** The requests that no answer has, such as those of a compaction, summed by model. */
   rest(): { model: string | undefined; usage: Usage }[] {
     const sums = new Map<string | undefined, Usage>();
     for (const { model, usage } of this.#left.values()) sums.set(model, addUsage(sums.get(model) ?? {}, usage));
@@ -64,11 +58,8 @@ export class Requests {
   }
 }
 
-/** Input includes what came from the cache and went into it; output includes thoughts. */
 export function readTotals(usage: Fields): Usage {
-  const cacheReadTokens = asCount(usage.cacheReadTokens) ?? 0;
-  const cacheWriteTokens = asCount(usage.cacheWriteTokens) ?? 0;
-  const inputTokens = Math.max(0, (asCount(usage.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens);
-  const [outputTokens, reasoningTokens] = [asCount(usage.outputTokens) ?? 0, asCount(usage.reasoningTokens) ?? 0];
-  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const reported = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+  return readTokens(reported, { includesCache: true });
 }

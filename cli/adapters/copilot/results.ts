@@ -1,21 +1,20 @@
-// What a tool's execution tells: its output, and what became of it.
-import { type Fields, isFields } from "../../files/json.ts";
+import type { Fields } from "../../files/json.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import type { ToolOutcome } from "../messages.ts";
 import { inlineText } from "../pictures.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, dropOldest, joinTexts, listFields } from "../values.ts";
 
 export function readOutput(result: unknown, error: unknown, assets: Assets, unhandled: (type: string) => void): string {
   if (typeof result === "string") return result;
-  const { content, binaryResultsForLlm: binary } = isFields(result) ? result : ({} as Fields);
-  const failure = isFields(error) ? asString(error.message) : asString(error);
+  const { content, binaryResultsForLlm: binary } = asFields(result);
+  const failure = asString(asFields(error).message) ?? asString(error);
   const text = joinBlockTexts(content, unhandled) || failure;
-  return [text, ...assets.findTexts(binary)].filter(Boolean).join("\n");
+  return joinTexts([text, ...assets.findTexts(binary)]);
 }
 
 const maxAssets = 100;
 
-/** Files that an event of their own holds, before results and questions that name them. */
+/** Files that an event contains, before results and questions that name them. */
 export class Assets {
   readonly #texts = new Map<string, string>();
 
@@ -23,33 +22,29 @@ export class Assets {
     const id = asString(asset.assetId);
     if (!id) return;
     this.#texts.set(id, inlineText(asset));
-    const [oldest] = this.#texts.keys();
-    if (this.#texts.size > maxAssets && oldest) this.#texts.delete(oldest);
+    dropOldest(this.#texts, maxAssets);
   }
 
-  /** Placeholders for those in a list that are there. */
   findTexts(list: unknown): string[] {
-    return (Array.isArray(list) ? list.filter(isFields) : []).flatMap((one) => {
+    return listFields(list).flatMap((one) => {
       if (asString(one.data)) return inlineText(one);
       return this.#texts.get(asString(one.assetId) ?? "") ?? [];
     });
   }
 }
 
-/** Whether a tool failed, how long it took, a command's exit code, and what it changed in files. */
 export function readOutcome({ success, result, toolTelemetry, shellExecution, fileEdits }: Fields): ToolOutcome {
-  const metrics = isFields(toolTelemetry) && isFields(toolTelemetry.metrics) ? toolTelemetry.metrics : {};
-  const details = isFields(result) ? asString(result.detailedContent) : undefined;
+  const metrics = asFields(asFields(toolTelemetry).metrics);
+  const details = asString(asFields(result).detailedContent);
   return {
     isError: success === false,
-    exitCode: (isFields(shellExecution) ? asCount(shellExecution.exitCode) : undefined) ?? asCount(metrics.exit_code),
+    exitCode: asCount(asFields(shellExecution).exitCode) ?? asCount(metrics.exit_code),
     durationMs: asCount(metrics.durationMs),
-    patch: details && patchIn(details, Array.isArray(fileEdits) ? fileEdits.filter(isFields) : []),
+    patch: details && readPatch(details, listFields(fileEdits)),
   };
 }
 
-/** The unified diff among a result's details, with the files' whole paths; undefined where it changes nothing. */
-function patchIn(details: string, edits: Fields[]): string | undefined {
+function readPatch(details: string, edits: Fields[]): string | undefined {
   if (!/^\s*(?:diff --git |--- )/.test(details) || !/^(?:\+(?!\+\+ )|-(?!-- ))/m.test(details)) return undefined;
   const paths = new Map(edits.map(({ path }) => [String(path).replace(/^\//, ""), String(path)]));
   return details

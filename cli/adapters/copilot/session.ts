@@ -1,14 +1,13 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 import { Requests, readTotals } from "./requests.ts";
 import { Assets, readOutcome, readOutput } from "./results.ts";
 
 export const source = "copilot-cli";
 
-/** Events that belong to no message, or repeat one. Most of them are written only by some versions. */
 const skippedEvents = new Set(
   `assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
   assistant.usage external_tool.completed external_tool.requested hook.start hook.end pending_messages.modified
@@ -22,18 +21,14 @@ const skippedEvents = new Set(
   tool.execution_progress tool_search.activated`.split(/\s+/),
 );
 
-/** How user messages begin that the program injected. */
 const injected = /^\s*<(?:skill-context|system_notification|reminder)\b/;
 
-/**
- * Tells which sub-agent an event belongs to, as the id of the call that started it; "" for the session itself. Newer versions name
- * the sub-agent itself, and the call only where it starts.
- */
+/** Newer versions name the sub-agent, and its call only where it starts. Returns "" for the session itself. */
 export class Agents {
   readonly #calls = new Map<string, string>();
 
   find({ type, agentId, data }: Fields): string {
-    const about = isFields(data) ? data : {};
+    const about = asFields(data);
     const agent = asString(agentId);
     const call = asString(about.toolCallId);
     if (type === "subagent.started" && agent && call) this.#calls.set(agent, call);
@@ -42,26 +37,23 @@ export class Agents {
   }
 }
 
-/** Builds one session, or that of one of its sub-agents, from the events of a file. */
 export class CopilotSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #isAgent: boolean;
   readonly #agents: ReadonlySet<string>;
-  /** Calls that a message has named; an execution names the others. */
+  /** Calls that a message has named; executions name the others. */
   readonly #called = new Set<string>();
   readonly #started = new Map<string, Fields>();
   readonly #requests = new Requests();
   readonly #assets = new Assets();
   #reasoning: string | undefined;
-  /** The output tokens that answers named. */
   #counted = 0;
-  /** Of an answer that came in parts, the last one's call and tokens. */
   #split: { call: unknown; tokens: number | undefined } | undefined;
 
   /**
-   * @param parent the `sourceId` of the session, where this is a sub-agent's
-   * @param agents the calls that started a sub-agent, whose sessions are `ID/CALL`
+   * @param parent the `sourceId` of a sub-agent's session
+   * @param agents the calls that started a sub-agent
    */
   constructor(sink: Sink, id: string, { parent, agents }: { parent?: string; agents: ReadonlySet<string> }) {
     this.#sink = sink;
@@ -75,9 +67,8 @@ export class CopilotSession {
     return this.#session.id;
   }
 
-  /** Notes what the session's events tell of it, without its messages. */
   noteStart(data: Fields): void {
-    const context = isFields(data.context) ? data.context : {};
+    const context = asFields(data.context);
     if (!this.#isAgent && asString(data.sessionId)) this.#session.id = asString(data.sessionId) ?? this.#session.id;
     this.#session.noteFolder(context.cwd);
     this.#session.note("branch", context.branch);
@@ -87,7 +78,7 @@ export class CopilotSession {
   }
 
   add(record: Fields): void {
-    const data = isFields(record.data) ? record.data : {};
+    const data = asFields(record.data);
     const at = record.timestamp;
     switch (record.type) {
       case "session.start":
@@ -132,26 +123,26 @@ export class CopilotSession {
         return this.#userMessage(data);
       case "assistant.reasoning": {
         this.#reasoning = asString(data.content);
-        return this.#reasoning ? [thinking(this.#reasoning)] : [];
+        return toThoughts(this.#reasoning);
       }
       case "tool.execution_complete":
         return this.#result(data);
       case "session.info":
       case "session.warning":
       case "session.error":
-        return makeNotices(data.message);
+        return toNotices(data.message);
       case "session.context_cleared":
         return [notice("The conversation so far was cleared.")];
       case "session.handoff":
-        return makeNotices([data.summary, data.context].map(asString).filter(Boolean).join("\n\n"));
+        return toNotices(joinTexts([data.summary, data.context], "\n\n"));
       case "session.compaction_complete":
         this.#requests.addCompaction(data);
-        return makeNotices(data.summaryContent ?? data.summary);
+        return toNotices(data.summaryContent ?? data.summary);
       case "system.message":
       case "system.notification":
-        return makeNotices(data.content);
+        return toNotices(data.content);
       case "abort":
-        return makeNotices(data.reason && `Aborted: ${String(data.reason)}`);
+        return toNotices(data.reason && `Aborted: ${String(data.reason)}`);
       default:
         if (!skippedEvents.has(type)) this.#sink.unhandled(type);
         return [];
@@ -161,26 +152,22 @@ export class CopilotSession {
   #userMessage({ content, source: from, attachments, isAutopilotContinuation }: Fields): Message[] {
     const text = asString(content);
     if (!text) return [];
-    // What an agent asks another one is that one's question.
     const isOthers = /^skill-/.test(asString(from) ?? "") || (/^agent-/.test(asString(from) ?? "") && !this.#isAgent);
     if (isOthers || isAutopilotContinuation === true || injected.test(text)) return [notice(text, "user")];
-    const names = (Array.isArray(attachments) ? attachments : [])
-      .filter(isFields)
-      .map(({ type, path, filePath, displayName }) => ({
-        type: asString(type),
-        name: asString(path) ?? asString(filePath) ?? asString(displayName),
-      }));
+    const names = listFields(attachments).map(({ type, path, filePath, displayName }) => ({
+      type: asString(type),
+      name: asString(path) ?? asString(filePath) ?? asString(displayName),
+    }));
     const said = [text, ...this.#assets.findTexts(attachments)].join("\n");
-    return [withMetadata({ role: "user", content: said }, { attachments: names.length > 0 ? names : undefined })];
+    return [withAttachments({ role: "user", content: said }, names)];
   }
 
   #addAnswer({ timestamp: at, id }: Fields, data: Fields): void {
     const thought = asString(data.reasoningText);
-    const text = asString(data.content);
-    const requests = (Array.isArray(data.toolRequests) ? data.toolRequests : []).filter(isFields);
+    const requests = listFields(data.toolRequests);
     const messages: Message[] = [
-      ...(thought && thought !== this.#reasoning ? [thinking(thought)] : []),
-      ...(text ? [{ role: "assistant", content: text }] : []),
+      ...(thought === this.#reasoning ? [] : toThoughts(thought)),
+      ...toTexts("assistant", data.content),
       ...requests.map((request) => this.#call(request.toolCallId, request.name, request.arguments)),
     ];
     this.#reasoning = undefined;
@@ -198,7 +185,7 @@ export class CopilotSession {
     });
   }
 
-  /** An answer's output tokens. Of one that is split, each part may tell those of all. */
+  /** Each part of a split answer may have the tokens of all. */
   #readTokens({ apiCallId, chunkIndex, outputTokens }: Fields): number | undefined {
     const tokens = asCount(outputTokens);
     const before = this.#split;
@@ -210,7 +197,7 @@ export class CopilotSession {
   #call(callId: unknown, name: unknown, input: unknown): Message {
     const id = asString(callId);
     if (id) this.#called.add(id);
-    return toolCall(asString(name) ?? "tool", id, input);
+    return toolCall(name, id, input);
   }
 
   #noteCall(data: Fields): void {
@@ -236,9 +223,9 @@ export class CopilotSession {
     return [...call, output];
   }
 
-  /** The tokens of a run by model, where its requests were not recorded; only the output's are known for each message. */
+  /** Messages have only output tokens. */
   #addTotals({ modelMetrics, currentModel }: Fields): void {
-    const byModel = isFields(modelMetrics) ? modelMetrics : {};
+    const byModel = asFields(modelMetrics);
     const models = Object.keys(byModel);
     this.#session.noteModel(currentModel ?? (models.length === 1 ? models[0] : undefined));
     const isRecorded = this.#requests.isRecorded;
@@ -251,7 +238,6 @@ export class CopilotSession {
       this.#session.addUsage(others);
       reported += outputTokens;
     }
-    // Older versions do not count an answer's tokens; sub-agents' are in the totals, too.
     if (this.#counted === 0) this.#session.addUsage({ outputTokens: reported });
   }
 
@@ -265,7 +251,6 @@ export class CopilotSession {
   }
 }
 
-/** The Git remote of a session's folder, where it names its host. */
 function makeRemote({ repository, repositoryHost, hostType }: Fields): string | undefined {
   const [host, name] = [
     asString(repositoryHost) ?? (hostType === "github" ? "github.com" : undefined),
@@ -273,5 +258,3 @@ function makeRemote({ repository, repositoryHost, hostType }: Fields): string | 
   ];
   return host && name && /^[\w.-]+$/.test(host) && /^[\w./-]+$/.test(name) ? `https://${host}/${name}` : undefined;
 }
-
-const makeNotices = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);

@@ -3,12 +3,11 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath, readJsonList } from "../sqlite.ts";
-import { asString } from "../values.ts";
+import { asFields, asString, toMilliseconds } from "../values.ts";
 import { type PartFacts, partMessages } from "./parts.ts";
 
 export const source = "crush";
 
-/** The sessions of a project's database that have messages. */
 export function listSessions(path: string, database: DatabaseSync): Input[] {
   const rows = database
     .prepare(
@@ -22,18 +21,11 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   return rows.map(({ id, title, messages, latest, changed, bytes }) => ({
     path: inputPath(path, String(id)),
     bytes: Number(bytes),
-    modifiedAt: toMilliseconds(changed) ?? 0,
+    modifiedAt: Number(toMilliseconds(changed)) || 0,
     stamp: [messages, latest, changed, bytes, title].join(":"),
   }));
 }
 
-/** Times are in seconds, in older versions in milliseconds. */
-function toMilliseconds(time: unknown): number | undefined {
-  if (typeof time !== "number" || time <= 0) return undefined;
-  return time < 100_000_000_000 ? time * 1000 : time;
-}
-
-/** Reads one session. @param folder of its project */
 export async function readSession(
   database: DatabaseSync,
   id: string,
@@ -81,9 +73,8 @@ function addMessage(session: SessionBuilder, row: Fields, { callers, findSession
     sink.unhandled(`role.${role}`);
     return;
   }
-  for (const { type, data } of parts) {
+  for (const { type, data } of parts)
     if (type === "tool_call" && isFields(data) && asString(data.id)) callers.set(String(data.id), String(row.id));
-  }
   const facts = { id: String(row.id), role, isSummary: row.summary === 1, findSession };
   const messages = parts.flatMap((part) => partMessages(part, facts, (type) => sink.unhandled(type)));
   if (messages.length === 0) sink.skipped();
@@ -91,6 +82,6 @@ function addMessage(session: SessionBuilder, row: Fields, { callers, findSession
   session.send(messages, {
     at: toMilliseconds(row.created_at),
     uuid: row.id,
-    ...(role === "assistant" && { model: row.model, stopReason: isFields(finish) ? finish.reason : undefined }),
+    ...(role === "assistant" && { model: row.model, stopReason: asFields(finish).reason }),
   });
 }

@@ -1,22 +1,18 @@
-import { type Fields, isFields } from "../../files/json.ts";
+import type { Fields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { notice, toolCall, toolResult, toThoughts, withAttachments, withMetadata } from "../messages.ts";
 import { inlineText } from "../pictures.ts";
-import { asString } from "../values.ts";
+import { asAmount, asFields, asString, joinTexts } from "../values.ts";
 
 export type PartFacts = {
-  /** The message's. */
   id: string;
   role: string;
-  /** Whether it replaced the conversation before it. */
   isSummary: boolean;
-  /** The `sourceId` of the sub-agent's session that a call started. */
   findSession(callId: string): string | undefined;
 };
 
-/** The messages in one part of a message of Crush. */
 export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: string) => void): Message[] {
-  const data = isFields(part.data) ? part.data : {};
+  const data = asFields(part.data);
   switch (part.type) {
     case "text": {
       const text = asString(data.text);
@@ -26,36 +22,25 @@ export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: s
       ];
     }
     case "reasoning": {
-      const text = asString(data.thinking);
-      const [began, ended] = [data.started_at, data.finished_at].map((time) => (typeof time === "number" ? time : 0));
-      const seconds = began && ended ? Math.max(0, ended - began) : 0;
-      const thought = text?.trim() ? thinking(text) : undefined;
-      if (!thought) return [];
-      return [seconds > 0 ? { ...thought, metadata: { ...thought.metadata, durationMs: seconds * 1000 } } : thought];
+      const [began, ended] = [data.started_at, data.finished_at].map(asAmount);
+      const durationMs = began && ended && ended > began ? (ended - began) * 1000 : undefined;
+      return toThoughts(data.thinking).map((thought) => withMetadata(thought, { durationMs }));
     }
     case "tool_call":
-      return [toolCall(asString(data.name) ?? "tool", asString(data.id), data.input)];
+      return [toolCall(data.name, data.id, data.input)];
     case "tool_result":
       return [resultMessage(data, facts)];
     case "shell_command":
       return shellMessages(data, `${facts.id}:shell`);
     case "binary": {
-      const path = asString(data.Path);
+      const name = asString(data.Path);
       const content = inlineText({ mimeType: data.MIMEType, data: data.Data });
-      return [
-        {
-          role: facts.role,
-          content,
-          ...(path && { metadata: { attachments: [{ type: data.MIMEType, name: path }] } }),
-        },
-      ];
+      return [withAttachments({ role: facts.role, content }, name ? [{ type: data.MIMEType, name }] : [])];
     }
     case "image_url":
       return [{ role: facts.role, content: "[image]" }];
     case "finish":
-      return asString(data.message) && data.reason === "error"
-        ? [notice([data.message, data.details].map(asString).filter(Boolean).join("\n"))]
-        : [];
+      return asString(data.message) && data.reason === "error" ? [notice(joinTexts([data.message, data.details]))] : [];
     default:
       unhandled(`part.${asString(part.type) ?? "(none)"}`);
       return [];
@@ -70,9 +55,7 @@ function resultMessage(data: Fields, { findSession }: PartFacts): Message {
   return toolResult(content, outcome);
 }
 
-/** A command that the user ran, and what it printed. */
 function shellMessages(data: Fields, callId: string): Message[] {
-  const exitCode = Number.isSafeInteger(data.exit_code) ? (data.exit_code as number) : undefined;
   const call = { ...toolCall("bash", callId, { command: data.command }), role: "user" };
-  return [call, toolResult(asString(data.output) ?? "", { callId, exitCode })];
+  return [call, toolResult(asString(data.output) ?? "", { callId, exitCode: data.exit_code })];
 }

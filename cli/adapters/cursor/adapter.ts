@@ -1,23 +1,18 @@
 import { basename } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { findFiles, statInput } from "../../files/discovery.ts";
 import type { Adapter, Input } from "../adapter.ts";
 import { findSessions, hasSqlite, inputParts, inputPath, readDatabase } from "../sqlite.ts";
 import { listConversations, readConversation } from "./composer.ts";
 import { dataFolders, editorDatabase, searchRoots } from "./places.ts";
-import { source } from "./source.ts";
 import { findStore, hasMessages, readStore, storeSessionId } from "./store.ts";
+import { source } from "./text.ts";
 import { isInJson, isPlain, isTranscript, readTranscript, transcriptSessionId } from "./transcript.ts";
 
 const storeName = "store.db";
 
 /**
- * Cursor keeps sessions in three places: the editor's database of conversations, a database for each session of the CLI, and
- * transcripts. A session that is in several is read where most of it is, in this order.
- *
- * - A conversation's messages ("bubbles") are rows of their own; those that it does not list were taken back.
- * - Transcripts have neither times nor results of tools.
- * - Tokens are told for few messages of the editor only, cached ones among the input.
+ * The editor's conversations come first, then the CLI's databases, then transcripts, which have neither times nor
+ * results. Few messages of the editor have tokens, which include cached ones.
  */
 export const cursor: Adapter = {
   name: source,
@@ -27,7 +22,7 @@ export const cursor: Adapter = {
   async *discover(host) {
     const known = new Set<string>();
     const database = editorDatabase(host);
-    for (const input of await findSessions(database, (open) => listConversations(database, open))) {
+    for (const input of await findSessions(database, listConversations)) {
       const { id } = inputParts(input.path);
       if (id !== undefined) known.add(id);
       yield input;
@@ -45,7 +40,7 @@ export const cursor: Adapter = {
           databases.set(storeSessionId(path), input);
           yield session;
         } else if (!hasTold) {
-          // One of the databases tells why none is read; transcripts take their place.
+          // One of the databases reports why none is read.
           hasTold = true;
           yield { ...session, stamp: "needs SQLite", needsNewerNode: true };
         }
@@ -61,10 +56,8 @@ export const cursor: Adapter = {
   },
   async parse({ path }, sink) {
     if (isTranscript(path)) return readTranscript(path, sink);
-    const { database } = inputParts(path);
-    const list = (open: DatabaseSync) => listConversations(database, open);
-    await readDatabase(path, sink, list, (open, id) =>
-      basename(database) === storeName ? readStore(open, database, sink) : readConversation(open, id, database, sink),
+    await readDatabase(path, sink, listConversations, (database, id, file) =>
+      basename(file) === storeName ? readStore(database, file, sink) : readConversation(database, id, file, sink),
     );
   },
 };

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Sink } from "../adapter.ts";
-import { protobufFields } from "../protobuf.ts";
 import { boundedColumn, readColumnText, readJsonColumn } from "../sqlite.ts";
 
-/** A session has at most so many nodes: a damaged one may list itself. */
+/** A damaged node may list itself. */
 const maxNodes = 100_000;
 const idBytes = 32;
 const brace = 0x7b;
@@ -12,9 +11,8 @@ const brace = 0x7b;
 type Pending = { id: string; isMessage: boolean } | { message: Fields };
 
 /**
- * The messages of a CLI session in their order. They are JSON, each in a blob of its own; nodes (Protocol Buffers) list the
- * hashes of messages in field 1 and of further nodes in field 2, or hold a message themselves. The same message may come
- * twice. What can't be read is counted.
+ * Each message is JSON in a blob; nodes (Protocol Buffers) list the hashes of messages in field 1 and of further nodes
+ * in field 2, or contain a message. The same message may come twice.
  */
 export function* messagesIn(database: DatabaseSync, rootId: string, sink: Sink): Generator<Fields> {
   const read = database.prepare(`SELECT ${boundedColumn("data")} FROM blobs WHERE id = ?`);
@@ -63,4 +61,36 @@ function listedIn(bytes: Buffer): Pending[] {
     }
   }
   return [...listed, ...held];
+}
+
+type ProtobufField = { field: number; data: Buffer };
+
+/** Ends at anything that is no message of Protocol Buffers. */
+function* protobufFields(bytes: Buffer): Generator<ProtobufField> {
+  let at = 0;
+  const readVarint = (): number | undefined => {
+    let value = 0;
+    for (let scale = 1; at < bytes.length && scale < 2 ** 64; scale *= 128) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte % 128) * scale;
+      if (byte < 128) return value;
+    }
+    return undefined;
+  };
+  while (at < bytes.length) {
+    const key = readVarint();
+    if (key === undefined || key < 8) return;
+    const wireType = key % 8;
+    const field = Math.floor(key / 8);
+    if (wireType === 0) {
+      if (readVarint() === undefined) return;
+    } else if (wireType === 1) at += 8;
+    else if (wireType === 5) at += 4;
+    else if (wireType === 2) {
+      const length = readVarint();
+      if (length === undefined || at + length > bytes.length) return;
+      yield { field, data: bytes.subarray(at, at + length) };
+      at += length;
+    } else return;
+  }
 }

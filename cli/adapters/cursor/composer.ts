@@ -3,21 +3,18 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath, readJsonColumn } from "../sqlite.ts";
-import { asString } from "../values.ts";
+import { asFields, asString, listFields } from "../values.ts";
 import { bubbleMessages, findTime, readUsage } from "./bubbles.ts";
 import { findFolder, getWorkspaceFolder } from "./places.ts";
-import { source } from "./source.ts";
+import { source } from "./text.ts";
 
 const table = "cursorDiskKV";
 const conversationPrefix = "composerData:";
 const bubblePrefix = "bubbleId:";
-/** The character after `:`: the end of all keys that begin with a prefix. */
+/** Replaces the `:` by the next character, which ends the keys with a prefix. */
 const next = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
-/**
- * The conversations in the editor's database that have messages. A row that is written again gets a new `rowid`, so that
- * the highest one of a conversation's rows changes with each of them.
- */
+/** A row that is written again gets a new `rowid`. */
 export function listConversations(path: string, database: DatabaseSync): Input[] {
   if (!hasColumn(database, table, "key")) return [];
   const sizes = database.prepare(
@@ -51,7 +48,6 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
   return inputs;
 }
 
-/** Reads one conversation of the editor's database. */
 export async function readConversation(
   database: DatabaseSync,
   id: string,
@@ -70,11 +66,11 @@ export async function readConversation(
   if (!composer) return;
   sink.skipped();
   const session = new SessionBuilder(sink, source, id);
-  const model = isFields(composer.modelConfig) ? composer.modelConfig.modelName : undefined;
+  const model = asFields(composer.modelConfig).modelName;
   const add = (bubble: Fields): void => {
     const messages = bubbleMessages(bubble, (type) => sink.unhandled(type));
     if (messages.length === 0) sink.skipped();
-    const named = isFields(bubble.modelInfo) ? asString(bubble.modelInfo.modelName) : undefined;
+    const named = asString(asFields(bubble.modelInfo).modelName);
     session.send(messages, {
       at: findTime(bubble),
       usage: readUsage(bubble),
@@ -84,7 +80,7 @@ export async function readConversation(
     });
   };
   await noteDetails(session, composer, { database, databasePath });
-  const inline = Array.isArray(composer.conversation) ? composer.conversation.filter(isFields) : [];
+  const inline = listFields(composer.conversation);
   const tools = listTools(composer);
   for (const bubble of inline) {
     sink.entry();
@@ -108,21 +104,21 @@ async function noteDetails(
   { database, databasePath }: { database: DatabaseSync; databasePath: string },
 ): Promise<void> {
   const workspace = composer.workspaceIdentifier;
-  const workspaceId = isFields(workspace) ? workspace.id : undefined;
+  const workspaceId = asFields(workspace).id;
   const folder = getWorkspaceFolder(workspace) ?? (await findFolder(database, databasePath, session.id, workspaceId));
   session.noteFolder(folder);
   session.noteTitle(composer.name);
   session.noteTime(composer.createdAt);
-  const branch = isFields(composer.activeBranch) ? composer.activeBranch.branchName : undefined;
+  const branch = asFields(composer.activeBranch).branchName;
   session.note("branch", composer.createdOnBranch ?? branch);
   if (isFields(composer.subagentInfo)) session.note("parent", composer.subagentInfo.parentComposerId);
 }
 
-/** What the first version kept of tools, apart from the bubbles: by the bubble's id, as JSON in a text. */
+/** The first version kept tools apart from bubbles, as JSON in a text. */
 function listTools({ capabilities }: Fields): Map<string, Fields> {
   const tools = new Map<string, Fields>();
   for (const capability of Array.isArray(capabilities) ? capabilities : []) {
-    const data = isFields(capability) && isFields(capability.data) ? capability.data.bubbleDataMap : undefined;
+    const data = asFields(asFields(capability).data).bubbleDataMap;
     const byBubble = typeof data === "string" ? parseJson(data) : data;
     for (const [id, tool] of isFields(byBubble) ? Object.entries(byBubble) : []) {
       if (isFields(tool)) tools.set(id, tool);

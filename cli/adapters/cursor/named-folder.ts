@@ -1,19 +1,17 @@
-// The folder that Cursor named a project's transcripts after.
+// Cursor names a project's transcripts after its folder.
 import { basename, join, parse } from "node:path";
 import { listFolder } from "../../files/discovery.ts";
 
-/** So many folders are looked into at most. */
 const maxFolders = 100;
 
-/** Folders of which macOS asks the user whether a program may look into them. */
+/** macOS asks the user before a program may look into these folders. */
 const askedFor = new Set(["Desktop", "Documents", "Downloads", "Library", "Movies", "Music", "Pictures"]);
 
 const wordsIn = (name: string): string[] => name.split(/[^A-Za-z0-9]+/).filter(Boolean);
 
 /**
- * Finds the folder in whose path each run of other characters than letters and digits became a hyphen, such as `home-ada-my-app`.
- *
- * @returns undefined where no folder that exists has the name, or several have
+ * Each run of characters other than letters and digits became a hyphen: `home-ada-my-app`. Undefined if several
+ * folders match.
  */
 export async function folderNamed(name: string): Promise<string | undefined> {
   const words = wordsIn(name);

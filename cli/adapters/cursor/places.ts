@@ -2,27 +2,18 @@ import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { listFolder, statInput } from "../../files/discovery.ts";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { isFields, parseJson } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host, SearchRoot } from "../adapter.ts";
-import { hasColumn, openDatabase, readColumnText } from "../sqlite.ts";
-import { uriPath } from "../uri.ts";
-import { asString } from "../values.ts";
+import { programFolder } from "../search-roots.ts";
+import { hasColumn, readColumnText, withDatabase } from "../sqlite.ts";
+import { asFields, asString, listFields, parseUriPath } from "../values.ts";
 import { folderNamed } from "./named-folder.ts";
 
-/** The folder of the editor's settings and storage. */
-function editorFolder({ home, env, platform }: Host): string {
-  if (platform === "darwin") return join(home, "Library", "Application Support", "Cursor", "User");
-  if (platform === "win32") return join(env.APPDATA || join(home, "AppData", "Roaming"), "Cursor", "User");
-  return join(env.XDG_CONFIG_HOME || join(home, ".config"), "Cursor", "User");
-}
+const getGlobalStorage = (host: Host): string => join(programFolder(host), "Cursor", "User", "globalStorage");
 
-const globalStorage = (host: Host): string => join(editorFolder(host), "globalStorage");
+export const editorDatabase = (host: Host): string => join(getGlobalStorage(host), "state.vscdb");
 
-/** The editor's database of conversations. */
-export const editorDatabase = (host: Host): string => join(globalStorage(host), "state.vscdb");
-
-/** The folders below `~/.cursor` with the CLI's databases, and with transcripts. */
 export function dataFolders({ home, env }: Host): { stores: string[]; projects: string } {
   const folder = env.CURSOR_DATA_DIR || join(home, ".cursor");
   return { stores: [join(folder, "chats"), join(folder, "acp-sessions")], projects: join(folder, "projects") };
@@ -31,22 +22,21 @@ export function dataFolders({ home, env }: Host): { stores: string[]; projects: 
 export function searchRoots(host: Host): SearchRoot[] {
   const { stores, projects } = dataFolders(host);
   const variable = host.env.CURSOR_DATA_DIR ? { variable: "CURSOR_DATA_DIR" } : {};
-  return [{ path: globalStorage(host) }, ...[...stores, projects].map((path) => ({ path, ...variable }))];
+  return [{ path: getGlobalStorage(host) }, ...[...stores, projects].map((path) => ({ path, ...variable }))];
 }
 
-/** A folder's path from a `file:` URL, on any system, or from that of a machine or container to which the editor connects. */
+/** Accepts `file:` URLs of any system, and those of a machine or container to which the editor connects. */
 export function parseFolderUrl(url: unknown): string | undefined {
   const text = asString(url);
-  if (text?.startsWith("vscode-remote://")) return uriPath(text);
+  if (text?.startsWith("vscode-remote://")) return parseUriPath(text);
   if (!text?.startsWith("file://")) return undefined;
   try {
     return fileURLToPath(text, { windows: /^file:\/\/(?:\/[A-Za-z](?::|%3A)|[^/])/i.test(text) });
   } catch {
-    return undefined; // such as an encoded slash in a name
+    return undefined;
   }
 }
 
-/** The folder that a conversation names as its workspace. */
 export function getWorkspaceFolder(workspace: unknown): string | undefined {
   if (!isFields(workspace)) return undefined;
   const { uri } = workspace;
@@ -54,14 +44,12 @@ export function getWorkspaceFolder(workspace: unknown): string | undefined {
   return asString(uri.fsPath) ?? parseFolderUrl(uri.external) ?? asString(uri.path);
 }
 
-/** Of a conversation that does not name its folder: the folders of workspaces, and the workspaces that list it. */
 type Workspaces = { folders: Map<string, string>; byConversation: Map<string, string> };
 
-/** Each workspace has a database of its own, and a conversation of an older version needs all of them. */
+/** A conversation of an older version needs the databases of all workspaces. */
 const keepMs = 10_000;
 let kept: { storage: string; at: number; workspaces: Workspaces } | undefined;
 
-/** The folder of a conversation by the workspaces beside the editor's database. */
 export async function findFolder(
   database: DatabaseSync,
   databasePath: string,
@@ -86,17 +74,16 @@ function folderInHeaders(database: DatabaseSync, id: string): string | undefined
     const value = parseJson(readColumnText(row?.value) ?? "");
     return isFields(value) ? getWorkspaceFolder(value.workspaceIdentifier) : undefined;
   } catch {
-    return undefined; // versions before 3.9 have no such table
+    return undefined; // Versions before 3.9 have no such table.
   }
 }
 
-/** The folders of conversations in the list that versions before that table keep of all of them, and write when they end. */
 function listedHeaders(database: DatabaseSync): [id: string, folder: string][] {
   const listed = hasColumn(database, "ItemTable", "value")
     ? database.prepare("SELECT value FROM ItemTable WHERE key = 'composer.composerHeaders'").get()?.value
     : undefined;
   const value = parseJson(readColumnText(listed) ?? "");
-  const headers = isFields(value) && Array.isArray(value.allComposers) ? value.allComposers.filter(isFields) : [];
+  const headers = listFields(asFields(value).allComposers);
   return headers.flatMap(({ composerId, workspaceIdentifier }) => {
     const folder = getWorkspaceFolder(workspaceIdentifier);
     return asString(composerId) && folder ? [[String(composerId), folder] as [string, string]] : [];
@@ -117,7 +104,6 @@ async function readWorkspaces(storage: string): Promise<Workspaces> {
   return workspaces;
 }
 
-/** The folder that holds a `.code-workspace` file. */
 function getFileFolder(url: unknown): string | undefined {
   const path = parseFolderUrl(url);
   return path && dirname(path);
@@ -129,44 +115,35 @@ const paneKey = "workbench.panel.composerChatViewPane";
 async function listConversationIds(path: string): Promise<string[]> {
   if (!(await statInput(path))) return [];
   try {
-    const database = await openDatabase(path);
-    try {
-      const rows = database
+    const rows = await withDatabase(path, (database) =>
+      database
         .prepare("SELECT key, value FROM ItemTable WHERE key = 'composer.composerData' OR key >= ? AND key < ?")
-        .all(paneKey, `${paneKey}/`);
-      return rows.flatMap(({ value }) => idsIn(parseJson(readColumnText(value) ?? "")));
-    } finally {
-      database.close();
-    }
+        .all(paneKey, `${paneKey}/`),
+    );
+    return rows.flatMap(({ value }) => listIds(parseJson(readColumnText(value) ?? "")));
   } catch {
-    return []; // another version's database, or one that can't be read: the project stays unknown
+    return [];
   }
 }
 
-function idsIn(value: unknown): string[] {
+function listIds(value: unknown): string[] {
   if (!isFields(value)) return [];
   const composers = Array.isArray(value.allComposers) ? value.allComposers : [];
   const selected = Array.isArray(value.selectedComposerIds) ? value.selectedComposerIds : [];
   const views = Object.keys(value).filter((key) => key.startsWith(viewPrefix));
   return [
-    ...composers.map((one) => (isFields(one) ? one.composerId : undefined)),
+    ...composers.map((one) => asFields(one).composerId),
     ...selected,
     ...views.map((key) => key.slice(viewPrefix.length)),
   ].flatMap((id) => asString(id) ?? []);
 }
 
-/** What stands beside a CLI session's database. */
-export async function readStoreAbout(store: string): Promise<Fields> {
-  const about = await readJsonFile(join(dirname(store), "meta.json"));
-  return isFields(about) ? about : {};
-}
-
-/** The folder of a project whose transcripts are in `projects/NAME`: the one noted there, else the only one that has the name. */
+/** Prefers the noted folder to the only one with the name. */
 export async function findProjectFolder(transcript: string): Promise<string | undefined> {
   for (let folder = dirname(transcript); dirname(folder) !== folder; folder = dirname(folder)) {
     if (basename(folder) !== "agent-transcripts") continue;
     const trusted = await readJsonFile(join(dirname(folder), ".workspace-trusted"));
-    const noted = isFields(trusted) ? asString(trusted.workspacePath) : undefined;
+    const noted = asString(asFields(trusted).workspacePath);
     return noted ?? (await folderNamed(basename(dirname(folder))));
   }
   return undefined;

@@ -3,14 +3,13 @@ import { lineTooLong, readLines } from "../../files/line-reader.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { thinking, toolCall, toolResult } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
+import { joinTexts } from "../values.ts";
 import { userText } from "./text.ts";
 
-/** Who speaks from here on, alone on a line. */
 const speaker = /^(user|assistant):\s*$/;
-/** What an assistant's block has beside its words: the rest of the line and the indented lines below belong to it. */
 const heading = /^\[(Thinking|Tool call|Tool result)\] ?(.*)$/;
 
-/** Reads a transcript as versions of 2025 wrote it, as text: without ids, times and tokens, and mostly without results. */
+/** Text of 2025 has no ids, times and tokens, and mostly no results. */
 export async function readPlainTranscript(path: string, sink: Sink, session: SessionBuilder): Promise<void> {
   const transcript = new PlainTranscript(sink, session);
   await readLines(path, (line) => transcript.add(line.replace(/\r$/, "")), {
@@ -56,7 +55,7 @@ class PlainTranscript {
     const text = dedented(lines);
     switch (kind) {
       case "Thinking":
-        this.#push(thinking([rest, text].filter(Boolean).join("\n")));
+        this.#push(thinking(joinTexts([rest, text])));
         break;
       case "Tool call":
         this.#messages.push(toolCall(rest.trim() || "tool", `call-${++this.#calls}`, parseInput(text)));
@@ -89,7 +88,6 @@ class PlainTranscript {
   }
 }
 
-/** Lines without the indentation that all of them have. */
 function dedented(lines: string[]): string {
   const filled = lines.filter((line) => line.trim() !== "");
   const indent = Math.min(...filled.map((line) => line.length - line.trimStart().length), 1000);
@@ -99,7 +97,6 @@ function dedented(lines: string[]): string {
     .trim();
 }
 
-/** A call's input: JSON, or a line `name: value` or `name=value` for each field; else the text as it is. */
 function parseInput(text: string): unknown {
   if (text === "") return undefined;
   const parsed = /^[[{]/.test(text) ? parseJson(text) : undefined;

@@ -2,29 +2,26 @@ import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { readJsonFile } from "../../files/state-files.ts";
 import type { Input, Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
-import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { openDatabase, readColumnText, statDatabase } from "../sqlite.ts";
-import { withoutCounts } from "../uncounted-sink.ts";
-import { asCount, asString } from "../values.ts";
+import { withoutCounts } from "../sinks.ts";
+import { readColumnText, statDatabase, withDatabase } from "../sqlite.ts";
+import { asCount, asFields, asString } from "../values.ts";
 import { messagesIn } from "./blobs.ts";
-import { readStoreAbout } from "./places.ts";
-import { source } from "./source.ts";
-import { isRedacted, userText } from "./text.ts";
+import { isRedacted, source, userText } from "./text.ts";
 
-/** A session of the CLI has a database of its own, `chats/PROJECT/SESSION/store.db`, beside a `meta.json`. */
 export async function findStore(path: string): Promise<Input | undefined> {
   const store = await statDatabase(path);
   const about = await statInput(join(dirname(path), "meta.json"));
   return store && { ...store, stamp: `${store.stamp} ${about?.stamp ?? ""}` };
 }
 
-/** Whether a database had messages when it was last looked into, by its stamp. */
 const looked = new Map<string, { stamp: string; hasMessages: boolean }>();
 
-/** Whether a session's messages can be read from its database; else its transcript has what there is of them. */
+/** The transcript replaces a database without messages. */
 export async function hasMessages({ path, stamp }: Input): Promise<boolean> {
   const known = looked.get(path);
   if (known?.stamp === stamp) return known.hasMessages;
@@ -34,23 +31,19 @@ export async function hasMessages({ path, stamp }: Input): Promise<boolean> {
 }
 
 async function lookInto(path: string): Promise<boolean> {
-  const database = await openDatabase(path);
-  try {
-    // What is looked at here is counted where it is read; no session begins.
+  return withDatabase(path, (database) => {
+    // Reading the session counts what is looked at here.
     const ignored = withoutCounts({} as Sink);
     const root = asString(readMeta(database, ignored).latestRootBlobId);
     return root !== undefined && !messagesIn(database, root, ignored).next().done;
-  } finally {
-    database.close();
-  }
+  });
 }
 
 export const storeSessionId = (path: string): string => basename(dirname(path));
 
-/** Reads a session of the CLI. Its messages have no times and no tokens. */
 export async function readStore(database: DatabaseSync, path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, storeSessionId(path));
-  const about = await readStoreAbout(path);
+  const about = asFields(await readJsonFile(join(dirname(path), "meta.json")));
   session.noteFolder(about.cwd);
   const meta = readMeta(database, sink);
   for (const name of [meta.name, about.title]) if (name !== "New Agent") session.noteTitle(name);
@@ -67,7 +60,6 @@ export async function readStore(database: DatabaseSync, path: string, sink: Sink
   session.end();
 }
 
-/** The session's own fields: JSON in hexadecimal. */
 function readMeta(database: DatabaseSync, sink: Sink): Fields {
   sink.entry();
   const text = readColumnText(database.prepare("SELECT value FROM meta WHERE key = '0'").get()?.value) ?? "";
@@ -80,9 +72,8 @@ function readMeta(database: DatabaseSync, sink: Sink): Fields {
   return {};
 }
 
-/** What Cursor adds to a message or a block of it. */
 function getOptions({ providerOptions }: Fields): Fields {
-  return isFields(providerOptions) && isFields(providerOptions.cursor) ? providerOptions.cursor : {};
+  return asFields(asFields(providerOptions).cursor);
 }
 
 const findModel = (message: Fields): string | undefined =>
@@ -99,7 +90,7 @@ function readMessages(message: Fields, sink: Sink): Message[] {
       return toBlocks(message.content).flatMap((block) => answerMessages(block, unhandled));
     case "tool":
       return toBlocks(message.content).flatMap((block) => resultMessages(block, message, unhandled));
-    case "system": // the agent's prompt, the same in each session
+    case "system":
       return [];
     default:
       unhandled(`role.${asString(message.role) ?? "(none)"}`);
@@ -111,13 +102,13 @@ function answerMessages(block: Fields, unhandled: (type: string) => void): Messa
   const text = asString(block.text);
   switch (block.type) {
     case "text":
-      return text?.trim() && !isRedacted(text) ? [{ role: "assistant", content: text }] : [];
+      return text && !isRedacted(text) ? toTexts("assistant", text) : [];
     case "reasoning":
-      return text?.trim() && !isRedacted(text) ? [thinking(text)] : [];
+      return text && !isRedacted(text) ? toThoughts(text) : [];
     case "redacted-reasoning":
       return [];
     case "tool-call":
-      return [toolCall(asString(block.toolName) ?? "tool", asString(block.toolCallId), block.args ?? block.input)];
+      return [toolCall(block.toolName, block.toolCallId, block.args ?? block.input)];
     default:
       unhandled(`content.${asString(block.type) ?? "(none)"}`);
       return [];
@@ -129,17 +120,16 @@ function resultMessages(block: Fields, message: Fields, unhandled: (type: string
     unhandled(`content.${asString(block.type) ?? "(none)"}`);
     return [];
   }
-  const told = getOptions(message).highLevelToolCallResult;
-  const high = isFields(told) ? told : {};
-  const output = isFields(high.output) ? high.output : {};
+  const high = asFields(getOptions(message).highLevelToolCallResult);
+  const output = asFields(high.output);
   const outcome = [output.success, output.failure, output.error].find(isFields) ?? {};
   return [
     toolResult(resultText(block, unhandled), {
-      callId: asString(block.toolCallId),
+      callId: block.toolCallId,
       isError: [high.isError, output.isError, block.isError].includes(true),
-      exitCode: Number.isSafeInteger(outcome.exitCode) ? (outcome.exitCode as number) : undefined,
+      exitCode: outcome.exitCode,
       durationMs: asCount(outcome.executionTime) ?? asCount(outcome.durationMs),
-      session: block.toolName === "Task" ? asString(outcome.agentId) : undefined,
+      session: block.toolName === "Task" ? outcome.agentId : undefined,
     }),
   ];
 }

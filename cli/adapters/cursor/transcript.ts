@@ -5,37 +5,33 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
-import { notice, toolResult } from "../messages.ts";
+import { notice, toNotices, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { findProjectFolder } from "./places.ts";
 import { readPlainTranscript } from "./plain-transcript.ts";
-import { source } from "./source.ts";
-import { isRedacted, userText } from "./text.ts";
+import { isRedacted, source, userText } from "./text.ts";
 
 export const transcriptSessionId = (path: string): string => basename(path).replace(/\.[^.]*$/, "");
 
-/** Whether a path is one of a transcript: `agent-transcripts/ID/ID.jsonl`, or `…/ID/subagents/CHILD.jsonl`; as text, with `.txt`. */
+/** Matches `agent-transcripts/ID/ID.jsonl` and `…/ID/subagents/CHILD.jsonl`, and text with the ending `.txt`. */
 export const isTranscript = (path: string): boolean =>
   /[\\/]agent-transcripts[\\/](?:.*[\\/])?[^\\/]+\.(?:jsonl|txt)$/.test(path);
 
-/** Whether it is one of 2025, which are text. */
 export const isPlain = (path: string): boolean => path.endsWith(".txt");
 
-/** Whether a text's session was also written as JSON, beside it or in a folder of its own. */
 export async function isInJson(path: string): Promise<boolean> {
   const [folder, id] = [dirname(path), transcriptSessionId(path)];
   const others = [join(folder, `${id}.jsonl`), join(folder, id, `${id}.jsonl`)];
   return (await Promise.all(others.map(statInput))).some(Boolean);
 }
 
-/** Reads a transcript: lines of messages, without times and tokens, and mostly without the results of tools. */
 export async function readTranscript(path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, transcriptSessionId(path));
   if (basename(dirname(path)) === "subagents") session.note("parent", basename(dirname(dirname(path))));
   session.noteFolder(await findProjectFolder(path));
   const { birthtimeMs, mtimeMs } = await stat(path);
-  // Its lines have no times: it was begun when its file was.
+  // The lines have no times.
   session.noteTime(birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs);
   if (isPlain(path)) return readPlainTranscript(path, sink, session);
   await readRecords(path, sink, (record) => {
@@ -58,26 +54,24 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
   }
   if (role === "system") {
     const text = joinBlockTexts(content, unhandled);
-    return text ? [notice(text)] : [];
+    return toNotices(text);
   }
   if (type === "error") return asString(record.error) ? [notice(`Error: ${record.error}`)] : [];
   if (type !== "turn_ended") unhandled(asString(type) ?? `role.${asString(role) ?? "(none)"}`);
   return [];
 }
 
-/** Blocks that some versions write into the message of the call, too. */
 const outputs = new Set<unknown>(["tool-result", "tool_result", "command_output", "redacted"]);
 
-/** Most transcripts leave results out; some have them under one of these names. */
 function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "text":
         return userText(asString(block.text) ?? "").filter(({ content: text }) => !isRedacted(text));
       case "tool-result":
-        return [toolResult(joinBlockTexts(block.content, unhandled), { callId: asString(block.tool_use_id) })];
+        return [toolResult(joinBlockTexts(block.content, unhandled), { callId: block.tool_use_id })];
       case "command_output":
-        return asString(block.output) ? [notice(asString(block.output) ?? "", "user")] : [];
+        return toNotices(block.output, "user");
       case "redacted":
         return [];
       default:

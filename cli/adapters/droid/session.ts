@@ -1,22 +1,21 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { assistantMessages, toBlocks, userBlocks } from "../blocks.ts";
-import { notice } from "../messages.ts";
+import { toNotices } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { readAnthropicTokens, readTokens, type Usage } from "../usage.ts";
+import { asFields, asString, joinTexts } from "../values.ts";
 import { isStreamed, streamedMessages } from "./stream.ts";
 
 export const source = "droid";
 
 const skippedTypes = new Set(["todo_state", "session_end"]);
 
-/** Builds one session from the lines of a file and the settings beside it. */
 export class DroidSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   #lastWords: string | undefined;
-  /** What completions tell; the settings, where there are some, tell it of the whole session. */
+  /** The usage of completions, which counts if there are no settings. */
   readonly #completed: Usage[] = [];
 
   constructor(sink: Sink, id: string) {
@@ -29,7 +28,7 @@ export class DroidSession {
     if (messages?.length === 0) this.#sink.skipped();
     if (!messages) return;
     this.#lastWords = messages.findLast(isWords)?.content ?? this.#lastWords;
-    const message = isFields(record.message) ? record.message : {};
+    const message = asFields(record.message);
     const model = message.role === "assistant" ? message.model : undefined;
     this.#session.send(messages, { at: record.timestamp, uuid: record.id, model });
   }
@@ -47,8 +46,7 @@ export class DroidSession {
         return [];
       case "compaction_state": {
         const { title, body } = isFields(record.summary) ? record.summary : ({ body: record.summary } as Fields);
-        const summary = asString(record.summaryText) ?? [title, body].map(asString).filter(Boolean).join("\n\n");
-        return summary ? [notice(summary)] : [];
+        return toNotices(asString(record.summaryText) ?? joinTexts([title, body], "\n\n"));
       }
       case "message":
         return this.#message(record.message);
@@ -74,7 +72,6 @@ export class DroidSession {
     }
     if (message.role === "user") return userBlocks(message.content, this.#unhandled);
     if (message.role === "assistant") {
-      // A result may stand in the message of its call.
       const isResult = ({ type }: Fields) => type === "tool_result";
       return toBlocks(message.content).flatMap((block) =>
         isResult(block) ? userBlocks([block], this.#unhandled) : assistantMessages([block], this.#unhandled),
@@ -86,17 +83,11 @@ export class DroidSession {
 
   #noteUsage(usage: unknown): void {
     if (!isFields(usage)) return;
-    this.#completed.push({
-      inputTokens: asCount(usage.input_tokens) ?? 0,
-      outputTokens: asCount(usage.output_tokens) ?? 0,
-      cacheReadTokens: asCount(usage.cache_read_input_tokens) ?? 0,
-      cacheWriteTokens: asCount(usage.cache_creation_input_tokens) ?? 0,
-    });
+    this.#completed.push(readAnthropicTokens(usage));
   }
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /** Ends the session. @param settings of `ID.settings.json`: the model, and the tokens of the whole session */
   end(settings: unknown): void {
     if (isFields(settings)) this.#noteSettings(settings);
     if (!isFields(settings) || !isFields(settings.tokenUsage))
@@ -107,13 +98,9 @@ export class DroidSession {
   #noteSettings({ model, tokenUsage }: Fields): void {
     this.#session.noteModel(model);
     if (!isFields(tokenUsage)) return;
-    this.#session.addUsage({
-      inputTokens: asCount(tokenUsage.inputTokens) ?? 0,
-      outputTokens: asCount(tokenUsage.outputTokens) ?? 0,
-      cacheReadTokens: asCount(tokenUsage.cacheReadTokens) ?? 0,
-      cacheWriteTokens: asCount(tokenUsage.cacheCreationTokens) ?? 0,
-      reasoningTokens: asCount(tokenUsage.thinkingTokens) ?? 0,
-    });
+    const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens, thinkingTokens } = tokenUsage;
+    const reported = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens: cacheCreationTokens };
+    this.#session.addUsage(readTokens({ ...reported, reasoningTokens: thinkingTokens }));
   }
 }
 

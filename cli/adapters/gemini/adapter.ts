@@ -3,21 +3,18 @@ import { findFiles, listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readRecords, readWholeFile } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
-import { withoutCounts } from "../uncounted-sink.ts";
+import { Reorderer } from "../reorderer.ts";
+import { homeRoot } from "../search-roots.ts";
+import { withoutCounts } from "../sinks.ts";
 import { asString } from "../values.ts";
 import { projectFolder, readProjects } from "./projects.ts";
-import { Reorderer, ReplayPlan } from "./replay.ts";
+import { ReplayPlan } from "./replay.ts";
 import { GeminiSession, type Identity, source } from "./session.ts";
 
 /**
- * Gemini CLI: a file for each session in `tmp/PROJECT/chats`, where PROJECT is a name or the hash of the project's folder.
- *
- * - Newer files are logs of JSON lines, read twice: see replay.ts.
- * - Older files are one JSON text. A session continued after an update is copied into a log beside it. After a compression,
- *   the older versions began a new file for the same session: the later one is a separate session.
- * - `--resume` begins a log with the context alone, and then writes to the log of before: it is not a session.
- * - Sub-agents have logs in a folder named after their session.
- * - A message has its own tokens, which are counted in its last version only.
+ * Newer files are logs, read twice (replay.ts), older ones one JSON text. Older versions began a new file for the same
+ * session after a compression, which becomes a separate session. `--resume` begins a log with the context alone, which
+ * is no session.
  */
 export const gemini: Adapter = {
   name: source,
@@ -48,18 +45,21 @@ export const gemini: Adapter = {
       identity,
       folder ?? projectFolder(known, [plan.meta.projectHash]),
     );
-    const reorderer = new Reorderer(plan.order(), (record) => session.add(record));
+    const order = plan.order();
+    const reorderer = new Reorderer(maxWaiting, (record) => session.add(record));
     await read(withoutCounts(sink), (record, at) => {
-      for (const [key, message] of plan.messagesAt(record, at)) reorderer.add(key, message);
+      for (const [key, message] of plan.messagesAt(record, at)) reorderer.add(order.get(key), message);
     });
     reorderer.end();
     session.end();
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.GEMINI_CLI_HOME;
-  return [{ path: join(named || home, ".gemini", "tmp"), ...(named && { variable: "GEMINI_CLI_HOME" }) }];
+/** Later records are sent without waiting any longer. */
+const maxWaiting = 20;
+
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "GEMINI_CLI_HOME", "", ".gemini", "tmp")];
 }
 
 async function* findRecordings(chats: string): AsyncGenerator<Input> {
@@ -77,7 +77,7 @@ async function* findRecordings(chats: string): AsyncGenerator<Input> {
 
 type Read = (sink: Sink, handle: (record: Fields, at: number) => void) => Promise<unknown>;
 
-/** @returns a function that reads the input, any number of times; undefined where it is invalid, which is counted */
+/** Undefined, and counted, if the input is invalid. */
 async function openRecording({ path }: Input, sink: Sink): Promise<Read | undefined> {
   if (path.endsWith(".jsonl")) {
     return (to, handle) => {
@@ -89,7 +89,6 @@ async function openRecording({ path }: Input, sink: Sink): Promise<Read | undefi
   if (text === undefined) return undefined;
   const whole = parseJson(text);
   if (!isFields(whole) || !Array.isArray(whole.messages)) {
-    // It may be incomplete while it is being written.
     sink.entry();
     sink.invalid("not a recording");
     return undefined;
@@ -120,12 +119,11 @@ async function findIdentity({ path }: Input, meta: Fields): Promise<Identity> {
   const earlier = await earlierFiles(folder, name);
   const before = earlier.at(-1);
   if (before === undefined) return { sourceId: sessionId, sessionId };
-  // The first file of a session has its id alone.
   const continues = earlier.length === 1 ? sessionId : `${sessionId}/${before}`;
   return { sourceId: `${sessionId}/${name}`, sessionId, continues };
 }
 
-/** The earlier files of the same session, in order. Names are `session-MINUTE-ID`, with the id's first eight characters. */
+/** Names are `session-MINUTE-ID`, with the id's first eight characters. */
 async function earlierFiles(folder: string, name: string): Promise<string[]> {
   const [id] = /-[0-9a-f]{8}$/.exec(name) ?? [];
   if (!id) return [];

@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
+import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
 import { GeminiMessages } from "./messages.ts";
 
@@ -10,12 +10,10 @@ export const source = "gemini-cli";
 
 export type Identity = { sourceId: string; sessionId: string; parent?: string; continues?: string };
 
-/** Builds one session from the records of a recording. */
 export class GeminiSession {
   readonly #session: SessionBuilder;
   readonly #messages: GeminiMessages;
 
-  /** @param folder the project's, where it is known */
   constructor(
     sink: Sink,
     meta: Fields,
@@ -25,7 +23,7 @@ export class GeminiSession {
     this.#session = new SessionBuilder(sink, source, sourceId);
     this.#messages = new GeminiMessages(sessionId, (type) => sink.unhandled(type));
     this.#session.noteFolder(folder);
-    // A sub-agent lists the folders that it works in; the session itself only those that were added.
+    // A session lists only folders that were added.
     if (meta.kind === "subagent" && Array.isArray(meta.directories)) this.#session.noteFolder(meta.directories[0]);
     this.#session.noteTime(meta.startTime);
     this.#session.noteTitle(meta.summary);
@@ -51,19 +49,25 @@ export class GeminiSession {
 const rewindNotice = (turns: unknown): Message =>
   notice(turns === 1 ? "The last turn was taken back." : `The last ${Number(turns)} turns were taken back.`);
 
-/** `input` includes cached tokens; `output` excludes thoughts. */
 function readUsage(tokens: Fields): Usage {
-  const [input = 0, output = 0, cached = 0, thoughts = 0, tool = 0] = [
-    tokens.input,
-    tokens.output,
-    tokens.cached,
-    tokens.thoughts,
-    tokens.tool,
-  ].map((value) => asCount(value) ?? 0);
+  const {
+    inputTokens = 0,
+    outputTokens = 0,
+    reasoningTokens = 0,
+    ...cached
+  } = readTokens(
+    {
+      inputTokens: tokens.input,
+      outputTokens: tokens.output,
+      cacheReadTokens: tokens.cached,
+      reasoningTokens: tokens.thoughts,
+    },
+    { includesCache: true },
+  );
   return {
-    inputTokens: Math.max(0, input - cached) + tool,
-    outputTokens: output + thoughts,
-    cacheReadTokens: cached,
-    reasoningTokens: thoughts,
+    inputTokens: inputTokens + (asCount(tokens.tool) ?? 0),
+    outputTokens: outputTokens + reasoningTokens,
+    reasoningTokens,
+    ...cached,
   };
 }

@@ -1,19 +1,18 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
-import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
+import { dataRoot, localDataRoot, programFolder } from "../search-roots.ts";
+import { SessionBuilder } from "../session-builder.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
-import { listSessions, readSession } from "./database.ts";
-import { readLines } from "./lines.ts";
-import { source } from "./messages.ts";
+import { listSessions, readSession, readUsage } from "./database.ts";
+import { contentMessages, source, toTime } from "./messages.ts";
 
 const databaseName = "sessions.db";
 
 /**
- * Goose: a SQLite database, and before version 1.10 a file of JSON lines for each session, which the database took over.
- *
- * - Tools give their output twice, for the model and for the user; what the model got is read.
- * - A summary that replaced the conversation is not shown to the user: it is a notice.
- * - Tokens and costs have a table of their own since 2026; before, only a session's sum is known.
+ * A summary that replaced the conversation is not shown to the user, and becomes a notice. Before 2026 only a
+ * session's sum of tokens is known.
  */
 export const goose: Adapter = {
   name: source,
@@ -24,7 +23,7 @@ export const goose: Adapter = {
     const known = new Set<string>();
     for (const { path } of searchRoots(host)) {
       const database = join(path, databaseName);
-      for (const input of await findSessions(database, (open) => listSessions(database, open))) {
+      for (const input of await findSessions(database, listSessions)) {
         const { id } = inputParts(input.path);
         if (id !== undefined && known.has(id)) continue;
         if (id !== undefined) known.add(id);
@@ -37,26 +36,33 @@ export const goose: Adapter = {
     }
   },
   async parse({ path }, sink) {
-    if (path.endsWith(".jsonl")) return readLines(path, sink);
-    const { database } = inputParts(path);
-    await readDatabase(
-      path,
-      sink,
-      (open) => listSessions(database, open),
-      (open, id) => readSession(open, id, sink),
-    );
+    if (path.endsWith(".jsonl")) return readOlderSession(path, sink);
+    await readDatabase(path, sink, listSessions, (database, id) => readSession(database, id, sink));
   },
 };
 
-function searchRoots({ home, env, platform }: Host): SearchRoot[] {
-  const { GOOSE_PATH_ROOT: root, XDG_DATA_HOME: data, APPDATA: roaming } = env;
+function searchRoots(host: Host): SearchRoot[] {
+  const { env, platform } = host;
+  const root = env.GOOSE_PATH_ROOT;
   if (root) return [{ path: join(root, "data", "sessions"), variable: "GOOSE_PATH_ROOT" }];
-  if (platform === "win32") {
-    return [{ path: join(roaming || join(home, "AppData", "Roaming"), "Block", "goose", "data", "sessions") }];
-  }
-  const shared: SearchRoot = data
-    ? { path: join(data, "goose", "sessions"), variable: "XDG_DATA_HOME" }
-    : { path: join(home, ".local", "share", "goose", "sessions") };
-  if (platform !== "darwin") return [shared];
-  return [shared, { path: join(home, "Library", "Application Support", "Block", "goose", "sessions") }];
+  if (platform === "win32") return [{ path: join(programFolder(host), "Block", "goose", "data", "sessions") }];
+  const shared = dataRoot(host, "goose", "sessions");
+  return platform === "darwin" ? [shared, localDataRoot(host, "Block", "goose", "sessions")] : [shared];
+}
+
+async function readOlderSession(path: string, sink: Sink): Promise<void> {
+  const session = new SessionBuilder(sink, source, basename(path, ".jsonl"));
+  await readRecords(path, sink, (record) => {
+    if (record.role === undefined && record.working_dir !== undefined) {
+      session.noteFolder(record.working_dir);
+      session.noteTitle(record.description);
+      session.addUsage(readUsage(record.accumulated_input_tokens, record.accumulated_output_tokens));
+      sink.skipped();
+      return;
+    }
+    const messages = contentMessages(record.role, record.content, false, (type) => sink.unhandled(type));
+    if (messages.length === 0) sink.skipped();
+    session.send(messages, { at: toTime(record.created) });
+  });
+  session.end();
 }

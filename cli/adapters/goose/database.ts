@@ -3,11 +3,10 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath, readColumnText, readJsonList } from "../sqlite.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { addUsage, readTokens, type Usage } from "../usage.ts";
+import { asFields, asString } from "../values.ts";
 import { contentMessages, source, toTime } from "./messages.ts";
 
-/** The sessions of a database that have messages. */
 export function listSessions(path: string, database: DatabaseSync): Input[] {
   const ledger = hasColumn(database, "usage_ledger", "session_id")
     ? "(SELECT count(*) || '/' || coalesce(max(id), 0) FROM usage_ledger WHERE session_id = sessions.id)"
@@ -30,10 +29,8 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   }));
 }
 
-/** What was used for one request: a row of the ledger. */
 type Request = { at: number; model: unknown; usage: Usage; costUsd: number };
 
-/** Reads one session. */
 export async function readSession(database: DatabaseSync, id: string, sink: Sink): Promise<void> {
   sink.entry();
   const row = database.prepare("SELECT * FROM sessions WHERE id = ?").get(id);
@@ -66,7 +63,7 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
       at: toTime(entry.at),
       ...(isAnswer && { model: asString(used.at(-1)?.model) ?? model }),
       ...(used.length > 0 && {
-        usage: sumRequests(used),
+        usage: used.map(({ usage }) => usage).reduce(addUsage),
         costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0),
       }),
     });
@@ -76,14 +73,13 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
   session.end();
 }
 
-/** @returns the session's model */
 function noteDetails(session: SessionBuilder, row: Fields): string | undefined {
   session.noteTitle(asString(row.name)?.trim() || asString(row.description)?.trim());
   session.noteFolder(row.working_dir);
   session.noteTime(toTime(row.created_at));
   session.note("parent", row.parent_session_id);
   const config = parseJson(asString(row.model_config_json) ?? "");
-  return isFields(config) ? asString(config.model_name) : undefined;
+  return asString(asFields(config).model_name);
 }
 
 function readMessages(row: Fields, label: string, sink: Sink) {
@@ -117,23 +113,12 @@ const readTotal = (row: Fields): Usage =>
     row.accumulated_cache_write_tokens,
   );
 
-/** Goose counts cached tokens among the input. */
 export function readUsage(input: unknown, output: unknown, read?: unknown, write?: unknown): Usage {
-  const cacheReadTokens = asCount(read) ?? 0;
-  const cacheWriteTokens = asCount(write) ?? 0;
-  const inputTokens = Math.max(0, (asCount(input) ?? 0) - cacheReadTokens - cacheWriteTokens);
-  return { inputTokens, outputTokens: asCount(output) ?? 0, cacheReadTokens, cacheWriteTokens };
+  const reported = { inputTokens: input, outputTokens: output, cacheReadTokens: read, cacheWriteTokens: write };
+  return readTokens(reported, { includesCache: true });
 }
 
 function takeUntil(requests: Request[], end: number): Request[] {
   const next = requests.findIndex(({ at }) => at >= end);
   return requests.splice(0, next === -1 ? requests.length : next);
-}
-
-function sumRequests(requests: Request[]): Usage {
-  const sum: Usage = {};
-  for (const { usage } of requests) {
-    for (const [name, count] of Object.entries(usage) as [keyof Usage, number][]) sum[name] = (sum[name] ?? 0) + count;
-  }
-  return sum;
 }

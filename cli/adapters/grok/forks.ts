@@ -3,13 +3,10 @@ import { listFolder, statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input } from "../adapter.ts";
-import { silentSink } from "../uncounted-sink.ts";
-import { asString } from "../values.ts";
+import { silentSink } from "../sinks.ts";
+import { asFields, asString } from "../values.ts";
 
-/**
- * Tells which lines of a fork's log the session has that it was made from, wherever its project's folder is. Where that session is
- * gone, all of them count as its lines if the server has it, and none if not.
- */
+/** If the original is gone, all lines count as its own if the server has it, and none if not. */
 export async function findCopied(
   { path, isStored }: Input,
   { parent_session_id: from }: Fields,
@@ -32,7 +29,7 @@ async function findLog(sessions: string, id: string): Promise<string | undefined
 
 function makeKey(record: Fields): string {
   const { update } = isFields(record.params) ? record.params : record;
-  const { sessionUpdate, toolCallId, content } = isFields(update) ? update : {};
+  const { sessionUpdate, toolCallId, content } = asFields(update);
   const text = isFields(content) ? asString(content.text)?.slice(0, 64) : undefined;
   return [record.timestamp, sessionUpdate, toolCallId, text].join(" ");
 }

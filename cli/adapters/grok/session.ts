@@ -1,19 +1,19 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { userText } from "../cursor/text.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString, asTimestamp } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asCount, asFields, asString, asTimestamp, dropOldest, listFields } from "../values.ts";
 
 export const source = "grok-build";
 
-/** Messages wait for the tokens at the end of their turn, and calls for their input; beyond this number they are sent without. */
+/** Messages are sent without tokens, and calls without input, beyond this number. */
 const maxHeld = 50;
 const maxIds = 1000;
 
-/** Updates that belong to no message, or repeat one: of the protocol that agents and editors share (ACP), and Grok's own. */
+/** Updates of the protocol that agents and editors share (ACP), and Grok's own. */
 const skippedUpdates = new Set(
   `available_commands_update config_option_update current_mode_update plan session_info_update usage_update
   auto_compact_cancelled auto_compact_completed auto_compact_failed auto_compact_started auto_continue_completed
@@ -26,7 +26,6 @@ const skippedUpdates = new Set(
   task_completed tool_call_delta_chunk workflow_updated`.split(/\s+/),
 );
 
-/** A message that grows with each chunk of the same kind. */
 type Growing = {
   kind: string;
   prompt: unknown;
@@ -36,7 +35,6 @@ type Growing = {
   at: string | undefined;
 };
 
-/** Builds one session from its log or its history. */
 export class GrokSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -44,22 +42,19 @@ export class GrokSession {
   readonly #isCopied: (record: Fields) => boolean;
   #growing: Growing | undefined;
   #held: Message[] = [];
-  /** Calls without input so far, and those that have a result. */
   readonly #bare = new Map<string, { message: Message; name: string }>();
   readonly #answered = new Set<string>();
-  /** The turns whose tokens were counted. */
   readonly #counted = new Set<string>();
   #model: string | undefined;
   #isReplayed = false;
 
-  /** @param summary the session's own fields @param isCopied tells a line that the original has */
+  /** @param isCopied recognizes lines of the original */
   constructor(sink: Sink, id: string, summary: Fields, isCopied: (record: Fields) => boolean) {
     this.#sink = sink;
     this.#isCopied = isCopied;
     this.#session = new SessionBuilder(sink, source, id);
     const { info, parent_session_id: from, session_kind: kind } = summary;
-    // A worktree's sessions belong to the folder that it was made from.
-    this.#session.noteFolder(summary.source_workspace_dir ?? (isFields(info) ? info.cwd : undefined));
+    this.#session.noteFolder(summary.source_workspace_dir ?? asFields(info).cwd);
     this.#session.noteTitle(summary.session_summary);
     this.#session.noteTitle(summary.generated_title);
     this.#session.noteTime(summary.created_at);
@@ -73,13 +68,11 @@ export class GrokSession {
 
   readonly unhandled = (type: string): void => this.#sink.unhandled(type);
 
-  /** Adds an item of the history: it has no time. */
   addMessages(messages: Message[], model: string | undefined): void {
     if (messages.length === 0) this.#sink.skipped();
     this.#session.send(messages, { model });
   }
 
-  /** Adds a line of the log. */
   addUpdate(record: Fields): void {
     const params = isFields(record.params) ? record.params : record;
     const { update } = params;
@@ -95,11 +88,10 @@ export class GrokSession {
     if (!this.#grow(update, at)) this.#add(update, at);
   }
 
-  /** Takes a chunk of a message. @returns whether the update is one */
   #grow(update: Fields, at: string | undefined): boolean {
     const [, kind] = /^(user_message|agent_message|agent_thought)_chunk$/.exec(String(update.sessionUpdate)) ?? [];
     if (kind === undefined) return false;
-    const meta = isFields(update._meta) ? update._meta : {};
+    const meta = asFields(update._meta);
     const name = meta.hostTurn === true ? "host" : kind;
     const isSame =
       this.#growing?.kind === name && (name !== "user_message" || this.#growing.prompt === meta.promptIndex);
@@ -107,8 +99,7 @@ export class GrokSession {
       this.#endGrowing();
       this.#growing = { kind: name, prompt: meta.promptIndex, texts: [], files: [], attachments: [], at };
     } else this.#sink.skipped();
-    const content = isFields(update.content) ? update.content : {};
-    // An attached file is named, and stands for the words where there are none.
+    const content = asFields(update.content);
     const texts = content.type === "text" ? this.#growing?.texts : this.#growing?.files;
     texts?.push(this.#readText(content));
     this.#growing?.attachments.push(...attachmentsIn(content));
@@ -138,13 +129,12 @@ export class GrokSession {
     if (!growing) return;
     const { kind, files, attachments, at } = growing;
     const texts = growing.texts.some(Boolean) ? growing.texts : files;
-    // The user's words come in blocks, an answer in pieces.
     const text = texts.filter(Boolean).join(kind === "user_message" ? "\n" : "");
     if (text.trim() === "") return;
     if (kind === "user_message") {
       const words = userText(text);
       const last = words.pop();
-      if (last) words.push(withMetadata(last, { attachments: attachments.length > 0 ? attachments : undefined }));
+      if (last) words.push(withAttachments(last, attachments));
       this.#hold(words, at);
     } else if (kind === "agent_thought") this.#hold([thinking(text)], at);
     else this.#hold([kind === "host" ? notice(text) : { role: "assistant", content: text }], at);
@@ -188,7 +178,6 @@ export class GrokSession {
     return message;
   }
 
-  /** The result of a call that is over; an update before may have its input. */
   #resultIn({ toolCallId, status, content, rawInput, rawOutput }: Fields): Message[] {
     const id = asString(toolCallId) ?? "";
     const bare = this.#bare.get(id);
@@ -199,7 +188,7 @@ export class GrokSession {
     if ((status !== "completed" && status !== "failed") || this.#answered.has(id)) return [];
     remember(this.#answered, id);
     this.#bare.delete(id);
-    const blocks = (Array.isArray(content) ? content.filter(isFields) : []).map((block) => block.content);
+    const blocks = listFields(content).map((block) => block.content);
     const text = blocks
       .filter(isFields)
       .map((block) => this.#readText(block))
@@ -216,7 +205,7 @@ export class GrokSession {
     if (this.#held.length > maxHeld) this.#flush();
   }
 
-  /** A turn's tokens stand with its first answer. One that is written again is counted once. */
+  /** A turn that is written again counts once. */
   #endTurn({ prompt_id: prompt, usage, stop_reason: stopReason }: Fields): void {
     const key = asString(prompt);
     if (key && this.#counted.has(key)) return;
@@ -244,31 +233,33 @@ export class GrokSession {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Adds an id to those that are known; the oldest is forgotten, as what repeats it comes soon. */
+/** What repeats an id comes soon after it. */
 function remember(ids: Set<string>, id: string): void {
   ids.add(id);
-  if (ids.size > maxIds) ids.delete(ids.values().next().value ?? "");
+  dropOldest(ids, maxIds);
 }
 
 function attachmentsIn({ type, uri, name, mimeType, resource }: Fields): Fields[] {
   if (type === "text") return [];
-  const about = isFields(resource) ? resource : {};
+  const about = asFields(resource);
   const path = asString(name) ?? asString(uri) ?? asString(about.uri);
   const kind = asString(mimeType) ?? asString(about.mimeType) ?? "file";
-  return [{ type: kind, ...(path && { name: path.slice(0, 2048) }) }];
+  return [makeAttachment(kind, path)];
 }
 
-/** The input includes what came from the cache and went into it. A cost that is not whole is left out. */
+/** The input includes cached tokens. */
 function readCost(used: Fields): { usage: Usage; costUsd?: number } {
-  const cacheReadTokens = asCount(used.cachedReadTokens) ?? 0;
-  const cacheWriteTokens = asCount(used.cacheCreationTokens) ?? 0;
-  const usage = {
-    inputTokens: Math.max(0, (asCount(used.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens),
-    outputTokens: asCount(used.outputTokens) ?? 0,
-    cacheReadTokens,
-    cacheWriteTokens,
-    reasoningTokens: asCount(used.reasoningTokens) ?? 0,
-  };
+  const { inputTokens, outputTokens, cachedReadTokens, cacheCreationTokens, reasoningTokens } = used;
+  const usage = readTokens(
+    {
+      inputTokens,
+      outputTokens,
+      cacheReadTokens: cachedReadTokens,
+      cacheWriteTokens: cacheCreationTokens,
+      reasoningTokens,
+    },
+    { includesCache: true },
+  );
   const ticks = asCount(used.costUsdTicks);
   const isWhole = used.usageIsIncomplete !== true && used.costIsPartial !== true;
   return { usage, ...(ticks && isWhole && { costUsd: ticks / 1e10 }) };

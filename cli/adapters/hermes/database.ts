@@ -3,12 +3,12 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
-import { asCount, asString } from "../values.ts";
+import { readTokens } from "../usage.ts";
+import { asString } from "../values.ts";
 import { readMessages } from "./messages.ts";
 
 export const source = "hermes";
 
-/** The sessions that have messages. */
 export function listSessions(path: string, database: DatabaseSync): Input[] {
   const rows = database
     .prepare(
@@ -22,13 +22,13 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   return rows.map((row) => ({
     path: inputPath(path, String(row.id)),
     bytes: Number(row.bytes),
-    modifiedAt: toMilliseconds(row.changed) ?? 0,
+    modifiedAt: parseSeconds(row.changed) ?? 0,
     stamp: [row.messages, row.latest, row.bytes, row.title, row.model, row.output_tokens, row.ended_at].join(":"),
   }));
 }
 
-/** Times are in seconds. Pages that were damaged may hold any number. */
-function toMilliseconds(time: unknown): number | undefined {
+/** Times are in seconds; damaged pages may contain any number. */
+function parseSeconds(time: unknown): number | undefined {
   return typeof time === "number" && time > 0 && time < 100_000_000_000 ? Math.round(time * 1000) : undefined;
 }
 
@@ -49,32 +49,32 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
     if (message) addMessage(session, { ...message, copied: entry.copied }, asString(row.model), sink);
     await sink.pause();
   }
-  session.addUsage({
-    inputTokens: asCount(row.input_tokens) ?? 0,
-    outputTokens: asCount(row.output_tokens) ?? 0,
-    cacheReadTokens: asCount(row.cache_read_tokens) ?? 0,
-    cacheWriteTokens: asCount(row.cache_write_tokens) ?? 0,
-    reasoningTokens: asCount(row.reasoning_tokens) ?? 0,
+  const usage = readTokens({
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cacheReadTokens: row.cache_read_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+    reasoningTokens: row.reasoning_tokens,
   });
+  session.addUsage(usage);
   session.end();
 }
 
 function noteDetails(session: SessionBuilder, row: Fields): void {
-  // A derived title is the beginning of the first message.
   if (row.title_source !== "derived") session.noteTitle(row.title);
   session.noteFolder(asString(row.cwd) ?? row.git_repo_root);
   session.note("branch", row.git_branch);
-  session.noteTime(toMilliseconds(row.started_at));
+  session.noteTime(parseSeconds(row.started_at));
 }
 
 type Parent = { relation: "parent" | "forkedFrom" | "continues"; id: string };
 
-/** What began a session that has a parent; none where it only came after it in the same chat. */
+/** Undefined if the session only came after the other one in the same chat. */
 function findParent(database: DatabaseSync, row: Fields): Parent | undefined {
   const id = asString(row.parent_session_id);
   if (!id) return undefined;
   const config = parseJson(asString(row.model_config) ?? "");
-  // What continues a session takes over its marks, which then name another one.
+  // A continuation takes over marks that name another session.
   const marks = (mark: string) => isFields(config) && config[mark] === id;
   if (marks("_branched_from")) return { relation: "forkedFrom", id };
   if (marks("_delegate_from")) return { relation: "parent", id };
@@ -86,10 +86,8 @@ function findParent(database: DatabaseSync, row: Fields): Parent | undefined {
   return isSameChat ? undefined : { relation: "parent", id };
 }
 
-/** What is the same in a row and its copy. */
 const copiedColumns = ["role", "content", "timestamp", "tool_call_id", "tool_calls"];
 
-/** The first of each row and its copies, in their order, and whether the session before has it, too. */
 function listRows(database: DatabaseSync, id: string, before: string | undefined) {
   const isSame = copiedColumns.map((column) => `other.${column} IS messages.${column}`).join(" AND ");
   return database
@@ -101,7 +99,7 @@ function listRows(database: DatabaseSync, id: string, before: string | undefined
     .all(before ?? null, id);
 }
 
-/** Content may begin with a zero, at which a text would end: it is read as bytes. */
+/** Content is read as bytes, because a text would end at a zero. */
 function messageReader(database: DatabaseSync) {
   const has = (column: string) => hasColumn(database, "messages", column);
   const optional = (column: string, name: string) => `${has(column) ? column : "NULL"} AS ${name}`;
@@ -119,7 +117,7 @@ function addMessage(session: SessionBuilder, row: Fields, model: string | undefi
   if (messages.length === 0) sink.skipped();
   const isAnswer = row.role === "assistant";
   session.send(messages, {
-    at: toMilliseconds(row.timestamp),
+    at: parseSeconds(row.timestamp),
     isReplayed: row.copied === 1,
     ...(isAnswer && { model, stopReason: row.finish_reason }),
   });

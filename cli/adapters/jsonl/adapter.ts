@@ -8,10 +8,7 @@ import { splitFolders } from "../named-folders.ts";
 
 const defaultSource = "unknown";
 
-/**
- * Sessions in the form of `POST /api/ingest`, one per line: Spoor's exports, and what programs without an adapter write. They
- * are read from a folder of their own; `spoor push FILE` reads any other file.
- */
+/** Reads Spoor's exports, and what programs without an adapter write, from a folder of their own. */
 export const jsonl: Adapter = {
   name: "jsonl",
   title: "JSONL",
@@ -70,7 +67,6 @@ const isSession = (value: Fields): value is Session =>
 
 function addSession({ sourceId, source, messages, ...details }: Session, sink: Sink): void {
   sink.begin(typeof source === "string" ? source : defaultSource, sourceId);
-  // The server validates the messages, and names what is wrong.
   for (const message of messages) sink.message(message as Message);
   sink.end(details);
 }

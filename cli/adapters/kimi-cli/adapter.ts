@@ -1,21 +1,18 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
-import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { asString } from "../values.ts";
+import { homeRoot } from "../search-roots.ts";
+import { asFields, asString, listFields } from "../values.ts";
 import { KimiCliSession } from "./session.ts";
 
 const log = "wire.jsonl";
 
 /**
- * Kimi CLI, the predecessor of Kimi Code: a log of JSON lines for each session, `sessions/PROJECT/ID/wire.jsonl`, where PROJECT is
- * the MD5 hash of the folder's path, and for each sub-agent, `subagents/AGENT/wire.jsonl` below it.
- *
- * - A step's texts and calls come before its tokens, results after them.
- * - A sub-agent's events are in its session's log, too: they are read in its own.
+ * PROJECT in `sessions/PROJECT/ID/wire.jsonl` is the MD5 hash of the folder's path. A sub-agent's events are also in
+ * its session's log, but are read from its own.
  */
 export const kimiCli: Adapter = {
   name: "kimi-cli",
@@ -36,19 +33,17 @@ export const kimiCli: Adapter = {
     session.noteFolder(workFolder(registry, basename(project)));
     await readRecords(input.path, sink, (record) => session.add(record));
     const state = isAgent ? undefined : await readJsonFile(join(sessionFolder, "state.json"));
-    session.end(isFields(state) ? state.custom_title : undefined);
+    session.end(asFields(state).custom_title);
   },
 };
 
-/** The folder whose path has the hash that a project is named by, after the name of another machine's system, if any. */
+/** The name of another machine's system may precede the hash. */
 function workFolder(registry: unknown, project: string): string | undefined {
-  const known = isFields(registry) && Array.isArray(registry.work_dirs) ? registry.work_dirs.filter(isFields) : [];
+  const known = listFields(asFields(registry).work_dirs);
   const paths = known.flatMap(({ path }) => asString(path) ?? []);
   return paths.find((path) => project.endsWith(createHash("md5").update(path).digest("hex")));
 }
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.KIMI_SHARE_DIR;
-  if (named) return [{ path: join(named, "sessions"), variable: "KIMI_SHARE_DIR" }];
-  return [{ path: join(home, ".kimi", "sessions") }];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")];
 }

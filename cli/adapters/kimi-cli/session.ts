@@ -1,33 +1,38 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { parseDataUrlType, urlText } from "../pictures.ts";
+import {
+  notice,
+  toFunctionCall,
+  toNotices,
+  toolResult,
+  toTexts,
+  toThoughts,
+  withAttachments,
+  withTime,
+} from "../messages.ts";
+import { describeUrl, urlText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString, asTimestamp } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
-/** Messages of a step wait for its tokens; beyond this number they are sent without. */
+/** Messages are sent without tokens beyond this number. */
 const maxHeld = 50;
 const maxAgents = 1000;
 
-/** Records that repeat a message or belong to none. A sub-agent's events are in its own log, too. */
 const skippedTypes = new Set(
   `TurnEnd StepBegin StepRetry CompactionEnd HookTriggered MCPLoadingBegin MCPLoadingEnd SubagentEvent ToolCallPart
   ApprovalRequest ApprovalResponse ApprovalRequestResolved QuestionRequest QuestionResponse ToolCallRequest HookRequest
   HookResponse`.split(/\s+/),
 );
 
-/** Builds one session from the log of Kimi CLI, the predecessor of Kimi Code. */
 export class KimiCliSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #sessionId: string;
-  /** The sub-agents that calls started. */
   readonly #agents = new Map<string, string>();
   #held: Message[] = [];
   #at: number | undefined;
 
-  /** @param agent a sub-agent of the session's, whose own session is `ID/AGENT` */
   constructor(sink: Sink, sessionId: string, agent: string | undefined) {
     this.#sink = sink;
     this.#sessionId = sessionId;
@@ -44,7 +49,7 @@ export class KimiCliSession {
       this.#sink.skipped();
       return;
     }
-    const { type, payload } = isFields(record.message) ? record.message : ({} as Fields);
+    const { type, payload } = asFields(record.message);
     if (!isFields(payload)) {
       this.#sink.invalid();
       return;
@@ -68,8 +73,7 @@ export class KimiCliSession {
   #addMessages(type: string, messages: Message[]): void {
     if (messages.length === 0) this.#sink.skipped();
     if (type === "StepBegin" || type === "TurnBegin") this.#flush();
-    const createdAt = asTimestamp(this.#at);
-    this.#held.push(...messages.map((message) => (createdAt ? { ...message, createdAt } : message)));
+    this.#held.push(...messages.map((message) => withTime(message, this.#at)));
     if (this.#held.length > maxHeld) this.#flush();
   }
 
@@ -80,10 +84,8 @@ export class KimiCliSession {
         return this.#parts(payload.user_input, "user");
       case "ContentPart":
         return this.#parts([payload], "assistant");
-      case "ToolCall": {
-        const { name, arguments: input } = isFields(payload.function) ? payload.function : ({} as Fields);
-        return [toolCall(asString(name) ?? "tool", asString(payload.id), input)];
-      }
+      case "ToolCall":
+        return [toFunctionCall(payload)];
       case "ToolResult":
         return [this.#result(payload)];
       case "StepInterrupted":
@@ -91,15 +93,15 @@ export class KimiCliSession {
       case "CompactionBegin":
         return [notice("The conversation so far was compacted.")];
       case "Notification":
-        return makeNotices([payload.title, payload.body]);
+        return toNotices(joinTexts([payload.title, payload.body]));
       case "PlanDisplay":
-        return makeNotices([payload.content]);
+        return toNotices(payload.content);
       case "BtwBegin":
-        return makeNotices([payload.question]);
+        return toNotices(payload.question);
       case "BtwEnd":
-        return makeNotices([payload.response ?? payload.error]);
+        return toNotices(payload.response ?? payload.error);
       case "HookResolved":
-        return makeNotices([payload.reason]);
+        return toNotices(payload.reason);
       default:
         if (!skippedTypes.has(type)) this.#sink.unhandled(`message.${type}`);
         return [];
@@ -108,25 +110,21 @@ export class KimiCliSession {
 
   #parts(content: unknown, role: "user" | "assistant"): Message[] {
     const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
-    return (Array.isArray(parts) ? parts.filter(isFields) : []).flatMap((part) => this.#part(part, role));
+    return listFields(parts).flatMap((part) => this.#part(part, role));
   }
 
   #part(part: Fields, role: "user" | "assistant"): Message[] {
     const type = asString(part.type) ?? "(none)";
     const [, kind] = /^(image|audio|video)_url$/.exec(type) ?? [];
-    if (type === "text") return asString(part.text)?.trim() ? [{ role, content: String(part.text) }] : [];
-    if (type === "think") return asString(part.think) ? [thinking(String(part.think))] : [];
+    if (type === "text") return toTexts(role, part.text);
+    if (type === "think") return toThoughts(part.think);
     if (kind) return [fileMessage(kind, part[type], role)];
     this.#sink.unhandled(`content.${type}`);
     return [];
   }
 
   #result(payload: Fields): Message {
-    const {
-      output,
-      message,
-      is_error: isError,
-    } = isFields(payload.return_value) ? payload.return_value : ({} as Fields);
+    const { output, message, is_error: isError } = asFields(payload.return_value);
     const text =
       typeof output === "string"
         ? output
@@ -144,14 +142,13 @@ export class KimiCliSession {
   #flush(facts: EntryFacts = {}): void {
     const held = this.#held;
     this.#held = [];
-    // A user's words may still wait: the tokens are the answer's.
+    // The tokens are the answer's.
     const first = held.findIndex(({ role }) => role === "assistant");
     const at = this.#at;
     if (first > 0) this.#session.send(held.slice(0, first), { at });
     this.#session.send(first > 0 ? held.slice(first) : held, { at, ...facts });
   }
 
-  /** Ends the session. @param title the one that the user gave, or that was generated */
   end(title: unknown): void {
     this.#flush();
     this.#session.noteTitle(title);
@@ -159,24 +156,15 @@ export class KimiCliSession {
   }
 }
 
-function makeNotices(texts: unknown[]): Message[] {
-  const text = texts.map(asString).filter(Boolean).join("\n");
-  return text ? [notice(text)] : [];
-}
-
-/** A file by its type, or by its address. */
 function fileMessage(kind: string, file: unknown, role: "user" | "assistant"): Message {
-  const url = (isFields(file) ? asString(file.url) : undefined) ?? "";
-  const type = parseDataUrlType(url);
-  return withMetadata(
-    { role, content: urlText(kind, url) },
-    { attachments: [type ? { type } : { type: kind, name: url.slice(0, 2048) }] },
-  );
+  const url = asString(asFields(file).url) ?? "";
+  return withAttachments({ role, content: urlText(kind, url) }, [describeUrl(kind, url)]);
 }
 
-const readUsage = (usage: Fields): Usage => ({
-  inputTokens: asCount(usage.input_other) ?? 0,
-  outputTokens: asCount(usage.output) ?? 0,
-  cacheReadTokens: asCount(usage.input_cache_read) ?? 0,
-  cacheWriteTokens: asCount(usage.input_cache_creation) ?? 0,
-});
+const readUsage = (usage: Fields): Usage =>
+  readTokens({
+    inputTokens: usage.input_other,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.input_cache_read,
+    cacheWriteTokens: usage.input_cache_creation,
+  });

@@ -1,27 +1,21 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles, listFolder } from "../../files/discovery.ts";
-import { isFields } from "../../files/json.ts";
+import { makeLineIndex } from "../../files/file-cache.ts";
 import { readRecords } from "../../files/json-lines.ts";
+import { readLines } from "../../files/line-reader.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { asString } from "../values.ts";
-import { readFolders } from "./folders.ts";
-import { copiedLines } from "./forks.ts";
+import { homeRoot } from "../search-roots.ts";
+import { silentSink } from "../sinks.ts";
+import { asFields, asString } from "../values.ts";
 import { KimiSession, source } from "./session.ts";
 
 const log = "wire.jsonl";
 
 /**
- * Kimi Code: a log of JSON lines for each agent, `sessions/PROJECT/SESSION/agents/AGENT/wire.jsonl`, and the session's
- * `state.json`.
- *
- * - What was typed stands in the log twice: as the turn's prompt, and as a message, which alone is read.
- * - The main agent's log is the session; every other agent's is a session of its own that names it.
- * - Tokens are counted for a step, at its end.
- * - A fork begins with its source's lines, copied up to one of type `forked`: they count there, where that session is on this
- *   machine or the server, and else in the fork.
- * - Sessions that were taken over from Kimi CLI have whole messages instead of steps, without times and tokens.
+ * Every agent but the main one has a session of its own. A fork's copied lines count in the original, if that is on
+ * this machine or the server. Sessions from Kimi CLI have whole messages instead of steps, without times and tokens.
  */
 export const kimi: Adapter = {
   name: source,
@@ -37,19 +31,21 @@ export const kimi: Adapter = {
     const sessionFolder = isAgent ? dirname(dirname(folder)) : folder;
     const sessionId = basename(sessionFolder);
     const agent = isAgent && basename(folder) !== "main" ? basename(folder) : undefined;
-    const read = await readJsonFile(join(sessionFolder, "state.json"));
-    const state = isFields(read) ? read : {};
+    const state = asFields(await readJsonFile(join(sessionFolder, "state.json")));
     const original = asString(state.forkedFrom);
     const hasOriginal = original !== undefined && (await isThere(sessionFolder, original, input));
-    const copied = hasOriginal ? await copiedLines(input.path) : 0;
+    const copied = hasOriginal ? await countCopiedLines(input.path) : 0;
     const session = new KimiSession(sink, agent === undefined ? sessionId : `${sessionId}/${agent}`, sessionId);
     await readRecords(input.path, sink, (record, line) => session.add(record, line <= copied));
     const [home] = /^.*(?=[\\/]sessions[\\/])/.exec(sessionFolder) ?? [];
-    session.end(state, agent, home === undefined ? undefined : (await readFolders(home)).get(sessionId));
+    session.end(
+      state,
+      agent,
+      home === undefined ? undefined : (await readFolders(join(home, "session_index.jsonl"))).get(sessionId),
+    );
   },
 };
 
-/** Whether a session is on this machine, in whichever project, or on the server. */
 async function isThere(fork: string, id: string, { isStored }: Input): Promise<boolean> {
   const sessions = dirname(dirname(fork));
   for (const { name } of await listFolder(sessions)) if (await isFolder(join(sessions, name, id))) return true;
@@ -62,8 +58,18 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.KIMI_CODE_HOME;
-  if (named) return [{ path: join(named, "sessions"), variable: "KIMI_CODE_HOME" }];
-  return [{ path: join(home, ".kimi-code", "sessions") }];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")];
+}
+
+const readFolders = makeLineIndex(({ sessionId, workDir }) => [asString(sessionId), asString(workDir)]);
+
+/** Counts the first lines of a fork, up to the latest one that says so, without parsing the others. */
+async function countCopiedLines(path: string): Promise<number> {
+  let copied = 0;
+  const take = (line: string, number: number) => {
+    if (/^\{"type":\s*"forked"/.test(line)) copied = number;
+  };
+  await readLines(path, take, silentSink);
+  return copied;
 }

@@ -1,18 +1,17 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { assistantMessages } from "../blocks.ts";
-import { notice, toolCall } from "../messages.ts";
+import { notice, toolCall, withTime } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString, asTimestamp } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asFields, asString, asTimestamp } from "../values.ts";
 import { appendedMessages, compactionMessages, makeResult } from "./messages.ts";
 
 export const source = "kimi-code";
 
-/** Messages wait for the token count at the end of their step; beyond this number they are sent without. */
+/** Messages are sent without tokens beyond this number. */
 const maxHeld = 50;
 
-/** Lines that repeat a message or belong to none. */
 const skippedTypes = new Set(
   `metadata config.update context.update_token_count cron.add cron.cursor cron.delete forked full_compaction.begin
   full_compaction.cancel full_compaction.complete goal.account_usage goal.clear goal.continuation goal.create goal.update
@@ -27,14 +26,12 @@ const skippedTypes = new Set(
 
 const skippedEvents = new Set(["step.begin", "step.retry", "tool.progress"]);
 
-/** Builds one session from the lines of a log. */
 export class KimiSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #sessionId: string;
   #held: Message[] = [];
   #model: string | undefined;
-  /** Whether the lines are those of the session that this one was forked from. */
   #isReplayed = false;
 
   /** @param sessionId the id of the session whose sub-agents' sessions are `ID/AGENT` */
@@ -45,13 +42,12 @@ export class KimiSession {
     if (id !== sessionId) this.#session.note("parent", sessionId);
   }
 
-  /** @param isReplayed whether the line was copied from the session that this one was forked from */
   add(record: Fields, isReplayed = false): void {
     if (isReplayed !== this.#isReplayed) this.#flush();
     this.#isReplayed = isReplayed;
     this.#noteFacts(record);
     const at = asTimestamp(record.time);
-    // A turn's records repeat what its steps tell; a compaction's request is only here.
+    // Only this record has a compaction's request.
     if (record.type === "usage.record" && record.usageScope === "session" && !isReplayed) this.#addUsage(record.usage);
     if (record.type === "context.append_loop_event" && isFields(record.event)) this.#addEvent(record.event, at);
     else this.#addMessages(record, at);
@@ -59,10 +55,9 @@ export class KimiSession {
 
   #noteFacts(record: Fields): void {
     if (!this.#isReplayed) this.#session.noteTime(record.created_at ?? record.time);
-    const disclosed = isFields(record.environmentDisclosure) ? record.environmentDisclosure : {};
+    const disclosed = asFields(record.environmentDisclosure);
     this.#session.noteFolder(record.cwd ?? disclosed.cwd);
     if (record.type === "llm.request") this.#model = asString(record.model) ?? this.#model;
-    // Versions that note no requests name the model here.
     if (record.type === "config.update" || record.type === "profile.bind") this.#model ??= asString(record.modelAlias);
   }
 
@@ -80,7 +75,7 @@ export class KimiSession {
     const { type, message, count } = record;
     switch (type) {
       case "context.append_message":
-        return appendedMessages(isFields(message) ? message : {}, this.#unhandled);
+        return appendedMessages(asFields(message), this.#unhandled);
       case "context.apply_compaction":
         return compactionMessages(record, this.#unhandled);
       case "context.clear":
@@ -108,7 +103,7 @@ export class KimiSession {
     }
     const messages = this.#eventMessages(event);
     if (messages.length === 0) this.#sink.skipped();
-    this.#held.push(...messages.map((message) => (at ? { ...message, createdAt: at } : message)));
+    this.#held.push(...messages.map((message) => withTime(message, at)));
     if (this.#held.length > maxHeld) this.#flush();
   }
 
@@ -118,9 +113,9 @@ export class KimiSession {
       case "content.part":
         return assistantMessages([event.part], this.#unhandled);
       case "tool.call":
-        return [toolCall(asString(event.name) ?? "tool", callId, event.args)];
+        return [toolCall(event.name, callId, event.args)];
       case "tool.result":
-        return [this.#result(isFields(event.result) ? event.result : {}, callId)];
+        return [this.#result(asFields(event.result), callId)];
       default:
         if (!skippedEvents.has(asString(event.type) ?? ""))
           this.#sink.unhandled(`event.${asString(event.type) ?? "(none)"}`);
@@ -138,9 +133,8 @@ export class KimiSession {
   #flush(facts: EntryFacts = {}): void {
     const held = this.#held;
     this.#held = [];
-    const told = { at: held[0]?.createdAt, model: this.#model, ...facts };
-    if (this.#isReplayed) this.#session.send(held, { ...told, isReplayed: true });
-    else this.#session.send(held, told);
+    const isReplayed = this.#isReplayed;
+    this.#session.send(held, { at: held[0]?.createdAt, model: this.#model, ...facts, isReplayed });
   }
 
   #addUsage(reported: unknown): void {
@@ -151,17 +145,15 @@ export class KimiSession {
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
   /**
-   * Ends the session.
-   *
-   * @param state of `state.json`: its title and folder, and of its agents who started which
-   * @param folder where the session was held, if its own files do not tell
+   * @param state of `state.json`
+   * @param folder used if the session's own files do not name one
    */
   end(state: Fields, agent: string | undefined, folder: string | undefined): void {
     this.#flush();
     this.#session.note("forkedFrom", agent === undefined ? state.forkedFrom : undefined);
     if (state.forkedFrom !== undefined) this.#session.noteTime(state.createdAt);
     const about = isFields(state.agents) && agent !== undefined ? state.agents[agent] : undefined;
-    const starter = isFields(about) ? asString(about.parentAgentId) : undefined;
+    const starter = asString(asFields(about).parentAgentId);
     if (starter && starter !== "main") this.#session.note("parent", `${this.#sessionId}/${starter}`);
     if (agent === undefined) this.#session.noteTitle(state.title);
     this.#session.noteFolder(state.workDir ?? state.cwd);
@@ -172,10 +164,10 @@ export class KimiSession {
 
 function readUsage(usage: unknown): Usage | undefined {
   if (!isFields(usage)) return undefined;
-  return {
-    inputTokens: asCount(usage.inputOther) ?? 0,
-    outputTokens: asCount(usage.output) ?? 0,
-    cacheReadTokens: asCount(usage.inputCacheRead) ?? 0,
-    cacheWriteTokens: asCount(usage.inputCacheCreation) ?? 0,
-  };
+  return readTokens({
+    inputTokens: usage.inputOther,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.inputCacheRead,
+    cacheWriteTokens: usage.inputCacheCreation,
+  });
 }

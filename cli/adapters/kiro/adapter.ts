@@ -1,18 +1,20 @@
 import { basename, dirname, join } from "node:path";
-import { findFiles, statInput } from "../../files/discovery.ts";
-import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
+import { findFiles } from "../../files/discovery.ts";
+import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
+import { homeRoot, localDataRoot, programFolder } from "../search-roots.ts";
+import { withStampOf } from "../session-files.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
+import { source } from "./conversation.ts";
 import { listConversations, readConversation } from "./database.ts";
 import { readEditorSession } from "./editor.ts";
-import { aboutEvents, readEvents } from "./events.ts";
-import { aboutLog, readLog } from "./log.ts";
-import { source } from "./source.ts";
+import { getEventsAbout, readEvents } from "./events.ts";
+import { getLogAbout, readLog } from "./log.ts";
 
+const databaseName = "data.sqlite3";
 const eventsName = "messages.jsonl";
 
 /**
- * Kiro: the CLI's database, its logs since version 2, the events of the newest versions and of the editor, and the sessions of
- * the editor before. One that is in several places is read once, in this order.
+ * The CLI's database comes first, then its logs, the events of the newest versions, and the sessions of older editors.
  */
 export const kiro: Adapter = {
   name: source,
@@ -22,7 +24,7 @@ export const kiro: Adapter = {
   async *discover(host) {
     const { data, sessions, editor } = getRoots(host);
     const known = new Set<string>();
-    for await (const input of findConversations(join(data.path, "data.sqlite3"))) {
+    for (const input of await findSessions(join(data.path, databaseName), listConversations)) {
       const { id } = inputParts(input.path);
       if (id !== undefined) known.add(id);
       yield input;
@@ -34,7 +36,7 @@ export const kiro: Adapter = {
       if (input.stamp === "forbidden") yield input;
       else if ((isEvents || isLog) && !known.has(id)) {
         known.add(id);
-        yield await withAbout(input, isEvents ? aboutEvents(input.path) : aboutLog(input.path));
+        yield await withStampOf(input, isEvents ? getEventsAbout(input.path) : getLogAbout(input.path));
       }
     }
     for await (const input of findFiles(join(editor.path, "workspace-sessions"), (name) => name.endsWith(".json"))) {
@@ -50,51 +52,24 @@ export const kiro: Adapter = {
   },
 };
 
-/** The conversations of a database of the CLI, or of the one before it, Amazon Q. */
-export async function* findConversations(database: string): AsyncGenerator<Input> {
-  yield* await findSessions(database, (open) => listConversations(database, open));
-}
+export const amazonQ: Adapter = {
+  name: "amazon-q",
+  title: "Amazon Q CLI",
+  version: 2,
+  searchRoots: (host) => [localDataRoot(host, "amazon-q")],
+  async *discover(host) {
+    yield* await findSessions(localDataRoot(host, "amazon-q", databaseName).path, listConversations);
+  },
+  parse: ({ path }, sink) => readConversations(path, "amazon-q", sink),
+};
 
-export async function readConversations(
-  path: string,
-  from: string,
-  sink: Parameters<Adapter["parse"]>[1],
-): Promise<void> {
-  const { database } = inputParts(path);
-  await readDatabase(
-    path,
-    sink,
-    (open) => listConversations(database, open),
-    (open, id) => readConversation(open, id, from, sink),
-  );
-}
-
-/** The folder in which programs keep their data on this system. */
-export function localData({ home, env, platform }: Host): SearchRoot {
-  if (platform === "darwin") return { path: join(home, "Library", "Application Support") };
-  if (platform === "win32") return { path: env.LOCALAPPDATA || join(home, "AppData", "Local") };
-  const { XDG_DATA_HOME: data } = env;
-  return data ? { path: data, variable: "XDG_DATA_HOME" } : { path: join(home, ".local", "share") };
-}
+const readConversations = (path: string, from: string, sink: Sink): Promise<void> =>
+  readDatabase(path, sink, listConversations, (database, id) => readConversation(database, id, from, sink));
 
 function getRoots(host: Host): Record<"data" | "sessions" | "editor", SearchRoot> {
-  const { home, env, platform } = host;
-  const data = localData(host);
-  const roaming = env.APPDATA || join(home, "AppData", "Roaming");
-  const config = platform === "win32" ? roaming : env.XDG_CONFIG_HOME || join(home, ".config");
-  const programs = platform === "darwin" ? data.path : config;
-  const own: SearchRoot = env.KIRO_HOME
-    ? { path: join(env.KIRO_HOME, "sessions"), variable: "KIRO_HOME" }
-    : { path: join(home, ".kiro", "sessions") };
   return {
-    data: { ...data, path: join(data.path, "kiro-cli") },
-    sessions: own,
-    editor: { path: join(programs, "Kiro", "User", "globalStorage", "kiro.kiroagent") },
+    data: localDataRoot(host, "kiro-cli"),
+    sessions: homeRoot(host, "KIRO_HOME", ".kiro", "sessions"),
+    editor: { path: join(programFolder(host), "Kiro", "User", "globalStorage", "kiro.kiroagent") },
   };
-}
-
-/** A log whose stamp also changes with the session's own fields beside it. */
-async function withAbout(input: Input, about: string): Promise<Input> {
-  const found = await statInput(about);
-  return found ? { ...input, stamp: `${input.stamp} ${found.stamp}` } : input;
 }

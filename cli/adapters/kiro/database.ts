@@ -4,22 +4,17 @@ import type { Input, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { hasColumn, inputPath } from "../sqlite.ts";
-import { asString } from "../values.ts";
+import { asFields, asString } from "../values.ts";
 import { assistantMessages, userMessages } from "./conversation.ts";
 
-/**
- * A conversation is one value of JSON. SQLite splits it, so that only its parts are in this process as objects; the value
- * itself is in memory twice meanwhile.
- */
+/** SQLite splits the JSON of a conversation, so that only its parts become objects here. */
 const maxMiB = 64;
 
 const isSmall = `octet_length(value) <= ${maxMiB * 1024 * 1024}`;
 const isReadable = `${isSmall} AND json_valid(value)`;
 
-/** Newer versions keep all conversations of a folder, the older ones the latest. */
 const tables = ["conversations_v2", "conversations"] as const;
 
-/** The conversations of a database, by their ids; those of the older table by their folder. */
 export function listConversations(path: string, database: DatabaseSync): Input[] {
   const inputs = new Map<string, Input>();
   for (const table of tables) {
@@ -35,7 +30,7 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
       .all();
     for (const row of rows) {
       const id = String(row.id);
-      // The same conversation may stand under several folders; the newest row is it.
+      // A conversation may be in several folders; its newest row counts.
       if (inputs.has(id) || (!isNew && inputs.has(String(row.named)))) continue;
       const stamp = [row.row, row.bytes, row.changed, row.at].join(":");
       const modifiedAt = Number(row.changed ?? row.at ?? 0);
@@ -45,7 +40,6 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
   return [...inputs.values()];
 }
 
-/** Reads one conversation. */
 export async function readConversation(database: DatabaseSync, id: string, source: string, sink: Sink): Promise<void> {
   sink.entry();
   const found = findRow(database, id);
@@ -96,8 +90,8 @@ function findRow(database: DatabaseSync, id: string): { table: string; row: Fiel
 
 function addEntry(session: SessionBuilder, entry: Fields, model: string | undefined, sink: Sink): void {
   const unhandled = (type: string) => sink.unhandled(type);
-  const user = isFields(entry.user) ? entry.user : {};
-  const request = isFields(entry.request_metadata) ? entry.request_metadata : {};
+  const user = asFields(entry.user);
+  const request = asFields(entry.request_metadata);
   const asked = userMessages(user, unhandled);
   const answered = assistantMessages(entry.assistant, unhandled);
   if (asked.length + answered.length === 0) sink.skipped();

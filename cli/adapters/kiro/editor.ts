@@ -1,36 +1,26 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { listFolder } from "../../files/discovery.ts";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import { readWholeFile } from "../../files/json-lines.ts";
+import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
-import { notice, toolCall, toolResult } from "../messages.ts";
+import { notice, toolCall, toolResult, toTexts, withTime } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asString, asTimestamp } from "../values.ts";
-import { source } from "./source.ts";
+import { readObjectFile } from "../session-files.ts";
+import { asFields, asString, joinTexts, listFields } from "../values.ts";
+import { source } from "./conversation.ts";
 
-/** What an execution does besides speaking, under the names that are known. */
 const tools = new Set(
   "replace create append delete readCode readFile readFiles readMultipleFiles runCommand search".split(" "),
 );
 const skippedActions = new Set("model intentClassification taskStatus specAgent userInput".split(" "));
 
-/**
- * Reads a session of the editor's older versions, `workspace-sessions/PROJECT/SESSION.json`. It has the user's words whole;
- * what the model did stands in logs of their own, one for each execution that an answer names.
- */
+/** Has the user's words whole; the model's actions are in a log for each execution. */
 export async function readEditorSession(path: string, sink: Sink): Promise<void> {
-  sink.entry();
-  const text = await readWholeFile(path, sink);
-  const value = text === undefined ? undefined : parseJson(text);
-  if (!isFields(value)) {
-    if (text !== undefined) sink.invalid("not a JSON object");
-    return;
-  }
+  const value = await readObjectFile(path, sink);
+  if (!value) return;
   sink.skipped();
   const session = new SessionBuilder(sink, source, asString(value.sessionId) ?? basename(path, ".json"));
   session.noteTitle(value.title);
@@ -38,7 +28,7 @@ export async function readEditorSession(path: string, sink: Sink): Promise<void>
   session.noteFolder(folder);
   session.noteTime(await createdAt(path, session.id));
   const logs = folder ? await findLogs(join(dirname(path), "..", ".."), folder) : new Map<string, string>();
-  for (const entry of Array.isArray(value.history) ? value.history.filter(isFields) : []) {
+  for (const entry of listFields(value.history)) {
     sink.entry();
     const messages = await entryMessages(entry, logs, sink);
     if (messages.length === 0) sink.skipped();
@@ -48,19 +38,18 @@ export async function readEditorSession(path: string, sink: Sink): Promise<void>
   session.end();
 }
 
-/** When a session was created, from the list beside it: milliseconds in a text. */
 async function createdAt(path: string, id: string): Promise<unknown> {
   const list = await readJsonFile(join(dirname(path), "sessions.json"));
   const found = (Array.isArray(list) ? list : []).find((one) => isFields(one) && one.sessionId === id);
-  const time = isFields(found) ? found.dateCreated : undefined;
+  const time = asFields(found).dateCreated;
   return typeof time === "string" && /^\d+$/.test(time) ? Number(time) : time;
 }
 
 async function entryMessages(entry: Fields, logs: Map<string, string>, sink: Sink): Promise<Message[]> {
   const unhandled = (type: string) => sink.unhandled(type);
-  const message = isFields(entry.message) ? entry.message : {};
+  const message = asFields(entry.message);
   const text = joinBlockTexts(message.content, unhandled);
-  if (message.role === "user") return text.trim() ? [{ role: "user", content: text }] : [];
+  if (message.role === "user") return toTexts("user", text);
   if (message.role === "tool") return [];
   if (message.role !== "assistant") {
     unhandled(`role.${asString(message.role) ?? "(none)"}`);
@@ -69,13 +58,10 @@ async function entryMessages(entry: Fields, logs: Map<string, string>, sink: Sin
   const log = logs.get(asString(entry.executionId) ?? "");
   const done = log === undefined ? [] : await executionMessages(log, sink);
   if (done.some(({ role }) => role === "assistant")) return done;
-  const prompts = Array.isArray(entry.promptLogs) ? entry.promptLogs.filter(isFields) : [];
-  const completions = prompts.flatMap(({ completion }) => asString(completion) ?? []);
-  const answer = text.trim() ? text : completions.join("\n\n");
-  return [...done, ...(answer.trim() ? [{ role: "assistant", content: answer }] : [])];
+  const completions = listFields(entry.promptLogs).map(({ completion }) => completion);
+  return [...done, ...toTexts("assistant", text.trim() ? text : joinTexts(completions, "\n\n"))];
 }
 
-/** The logs of a project's executions by their ids, which stand in each log's first bytes. */
 async function findLogs(base: string, folder: string): Promise<Map<string, string>> {
   const project = join(base, createHash("sha256").update(folder).digest("hex").slice(0, 32));
   const logs = new Map<string, string>();
@@ -83,46 +69,24 @@ async function findLogs(base: string, folder: string): Promise<Map<string, strin
     if (!group.isDirectory()) continue;
     for (const { name } of await listFolder(join(project, group.name))) {
       const path = join(project, group.name, name);
-      const [, id] = /"executionId"\s*:\s*"([^"]+)"/.exec(await readStart(path)) ?? [];
+      const [, id] = /"executionId"\s*:\s*"([^"]+)"/.exec(readBeginningOrNothing(path).toString()) ?? [];
       if (id) logs.set(id, path);
     }
   }
   return logs;
 }
 
-async function readStart(path: string): Promise<string> {
-  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0); // a pipe that nobody writes to would block
-  const file = await open(path, flags).catch(() => undefined); // such as a folder, or a file that was deleted meanwhile
-  if (!file) return "";
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(1024), 0, 1024, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } catch {
-    return "";
-  } finally {
-    await file.close();
-  }
-}
-
 async function executionMessages(path: string, sink: Sink): Promise<Message[]> {
-  sink.entry();
-  const text = await readWholeFile(path, sink);
-  const log = text === undefined ? undefined : parseJson(text);
-  if (!isFields(log)) {
-    if (text !== undefined) sink.invalid(`${basename(path)} is not a JSON object`);
-    return [];
-  }
-  const actions = Array.isArray(log.actions) ? log.actions.filter(isFields) : [];
-  return actions.flatMap((action) => actionMessages(action, (type) => sink.unhandled(type)));
+  const log = await readObjectFile(path, sink);
+  return listFields(log?.actions).flatMap((action) => actionMessages(action, (type) => sink.unhandled(type)));
 }
 
 function actionMessages(action: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(action.actionType) ?? "(none)";
-  const output = isFields(action.output) ? action.output : {};
+  const output = asFields(action.output);
   const said = asString(output.message);
-  const createdAt = asTimestamp(action.emittedAt);
-  const timed = (messages: Message[]) => messages.map((message) => (createdAt ? { ...message, createdAt } : message));
-  if (type === "say") return said?.trim() ? timed([{ role: "assistant", content: said }]) : [];
+  const timed = (messages: Message[]) => messages.map((message) => withTime(message, action.emittedAt));
+  if (type === "say") return timed(toTexts("assistant", said));
   if (type === "displayError") return timed([notice(asString(action.errorMessage) ?? "An error occurred.")]);
   if (!tools.has(type)) {
     if (!skippedActions.has(type)) unhandled(`action.${type}`);
@@ -130,8 +94,7 @@ function actionMessages(action: Fields, unhandled: (type: string) => void): Mess
   }
   const callId = asString(action.actionId);
   const isOver = action.output !== undefined || action.actionState === "Error";
-  const exitCode = Number.isSafeInteger(output.exitCode) ? (output.exitCode as number) : undefined;
   const result = asString(output.output) ?? said ?? "";
-  const outcome = { callId, isError: action.actionState === "Error", exitCode };
+  const outcome = { callId, isError: action.actionState === "Error", exitCode: output.exitCode };
   return timed([toolCall(type, callId, action.input), ...(isOver ? [toolResult(result, outcome)] : [])]);
 }

@@ -4,15 +4,13 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { notice, thinking, toNotices, toolCall, toolResult, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asString } from "../values.ts";
-import { source } from "./source.ts";
+import { asFields, asString } from "../values.ts";
+import { source } from "./conversation.ts";
 
-/** The file with a session's own fields, beside its events. */
-export const aboutEvents = (path: string): string => join(dirname(path), "session.json");
+export const getEventsAbout = (path: string): string => join(dirname(path), "session.json");
 
-/** Events without text of the conversation. Credits are no money. */
 const skipped = new Set(
   `session_start session_event session_metadata pending_interaction interaction_resolved steering_inclusion turn_start turn_end
   usage_summary contextual_hook_invoked sub_agent_start sub_agent_complete subagent_start subagent_complete tombstone`.split(
@@ -20,10 +18,8 @@ const skipped = new Set(
   ),
 );
 
-/** Reads the events of the editor and of newer CLIs, `sessions/PROJECT/SESSION/messages.jsonl`. */
 export async function readEvents(path: string, sink: Sink): Promise<void> {
-  const found = await readJsonFile(aboutEvents(path));
-  const about = isFields(found) ? found : {};
+  const about = asFields(await readJsonFile(getEventsAbout(path)));
   const session = new SessionBuilder(sink, source, basename(dirname(path)));
   session.noteTitle(about.title);
   const [folder] = Array.isArray(about.workspacePaths) ? about.workspacePaths : [about.workspacePath ?? about.cwd];
@@ -53,14 +49,14 @@ function readMessages(payload: Fields, unhandled: (type: string) => void): Messa
       const attachments = [...listed(payload.images, "image"), ...listed(payload.documents, "document")];
       if (!text.trim() && attachments.length === 0) return [];
       const message = { role: "user", content: text.trim() ? text : "[attachments]" };
-      return [withMetadata(message, { attachments: attachments.length > 0 ? attachments : undefined })];
+      return [withAttachments(message, attachments)];
     }
     case "assistant":
-      // A thought is three dots: its text is kept elsewhere, encrypted.
+      // A thought is three dots, because its text is encrypted elsewhere.
       if (!text.trim() || /^(?:\.{3}|…)$/.test(text.trim())) return [];
       return [payload.operationType === "Reasoning" ? thinking(text) : { role: "assistant", content: text }];
     case "tool_call":
-      return [toolCall(asString(payload.toolName) ?? "tool", callId, payload.args)];
+      return [toolCall(payload.toolName, callId, payload.args)];
     case "tool_result":
       return [toolResult(text, { callId, isError: payload.success === false })];
     default:
@@ -70,9 +66,7 @@ function readMessages(payload: Fields, unhandled: (type: string) => void): Messa
 
 function otherMessages(type: string, payload: Fields, unhandled: (type: string) => void): Message[] {
   const { key, value } = payload;
-  if (type === "session_metadata" && key === "displayError" && isFields(value) && asString(value.message)) {
-    return [notice(asString(value.message) ?? "")];
-  }
+  if (type === "session_metadata" && key === "displayError") return toNotices(asFields(value).message);
   if (type === "tombstone") return [notice("The conversation so far was summarized.")];
   if (!skipped.has(type)) unhandled(type);
   return [];

@@ -1,20 +1,17 @@
-import { basename, dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { readBeginning } from "../../files/byte-reader.ts";
 import { findFiles, statInput } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
-import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { findSurroundings, parseSessionId } from "../pi/forks.ts";
-import { PiSession } from "../pi/session.ts";
+import { readSession } from "../pi/adapter.ts";
+import { parseSessionId } from "../pi/forks.ts";
 import { asString } from "../values.ts";
 
 const source = "oh-my-pi";
 
 /**
- * Oh My Pi: a file of JSON lines for each session, as Pi writes them, `PROJECT/TIME_ID.jsonl`.
- *
- * - The first line may be a place for the title, which is written again whenever the title changes.
- * - Sub-agents have files in a folder that is named after their session's file, some levels deep.
+ * The first line may be a placeholder for the title. Sub-agents have files in a folder that is named after their
+ * session's file.
  */
 export const ohMyPi: Adapter = {
   name: source,
@@ -30,16 +27,12 @@ export const ohMyPi: Adapter = {
     }
   },
   async parse(input, sink) {
-    const session = new PiSession(sink, source, parseSessionId(basename(input.path)), await findSurroundings(input));
-    const parent = await sessionIn(`${dirname(input.path)}.jsonl`);
-    if (parent !== undefined) session.noteParent(parent);
-    await readRecords(input.path, sink, (record) => session.add(record));
-    session.end();
+    const parent = await readSessionId(`${dirname(input.path)}.jsonl`);
+    await readSession(input, sink, { source, id: parseSessionId(input.path), parent });
   },
 };
 
-/** The id of the session in a file, as its first lines name it; undefined where there is no such file. */
-async function sessionIn(path: string): Promise<string | undefined> {
+async function readSessionId(path: string): Promise<string | undefined> {
   if (!(await statInput(path))) return undefined;
   for (const line of readBeginning(path).split("\n").slice(0, 2)) {
     const record = parseJson(line);

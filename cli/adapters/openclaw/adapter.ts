@@ -1,25 +1,18 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
-import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { findSurroundings } from "../pi/forks.ts";
-import { PiSession } from "../pi/session.ts";
+import { readSession } from "../pi/adapter.ts";
+import { homeRoot } from "../search-roots.ts";
 
 const source = "openclaw";
 
-/** A session's file, also one that was put aside: `.jsonl.reset.TIME`, `.jsonl.deleted.TIME`. */
+/** A session that was reset or deleted is kept as `.jsonl.reset.TIME` or `.jsonl.deleted.TIME`. */
 const sessionFile = /^(.+)\.jsonl(?:\.(?:reset|deleted)\.[^/\\]+)?$/;
 
-/** Its folder, and those under the names that it had before. */
 const folders = [".openclaw", ".moltbot", ".clawdbot"];
 
-/**
- * OpenClaw: a file of JSON lines for each session, as Pi writes them, in `agents/AGENT/sessions`.
- *
- * - Ids are unique within an agent only: the agent's name is a part of the `sourceId`.
- * - A session that was reset or deleted is kept beside the others, under its old id.
- */
+/** Ids are unique within an agent only, so that the agent's name is a part of the `sourceId`. */
 export const openclaw: Adapter = {
   name: source,
   title: "OpenClaw",
@@ -28,7 +21,7 @@ export const openclaw: Adapter = {
   async *discover(host) {
     const searched = new Set<string>();
     for (const { path } of searchRoots(host)) {
-      // A folder under an older name may be a link to the one of today.
+      // A folder with an earlier name may be a link to the current one.
       const real = await realpath(path).catch(() => path);
       if (searched.has(real)) continue;
       searched.add(real);
@@ -38,16 +31,13 @@ export const openclaw: Adapter = {
     }
   },
   async parse(input, sink) {
-    const [, name = basename(input.path)] = sessionFile.exec(basename(input.path)) ?? [];
-    const prefix = `${basename(dirname(dirname(input.path)))}/`;
-    const session = new PiSession(sink, source, name, await findSurroundings(input, prefix));
-    await readRecords(input.path, sink, (record) => session.add(record));
-    session.end();
+    const [, id = basename(input.path)] = sessionFile.exec(basename(input.path)) ?? [];
+    await readSession(input, sink, { source, id, prefix: `${basename(dirname(dirname(input.path)))}/` });
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.OPENCLAW_STATE_DIR;
-  if (named) return [{ path: join(named, "agents"), variable: "OPENCLAW_STATE_DIR" }];
+function searchRoots(host: Host): SearchRoot[] {
+  const { home, env } = host;
+  if (env.OPENCLAW_STATE_DIR) return [homeRoot(host, "OPENCLAW_STATE_DIR", "", "agents")];
   return folders.map((name) => ({ path: join(home, name, "agents") }));
 }

@@ -1,34 +1,25 @@
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { listFolder } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
+import { dataRoot } from "../search-roots.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
 import { databaseStore, listSessions } from "./database.ts";
 import { findStoredSessions, openStorage } from "./json-folder.ts";
-import { OpencodeSession } from "./session.ts";
-import type { Store } from "./store.ts";
+import { OpencodeSession, type SessionStore } from "./session.ts";
 
 type Relative = {
   name: string;
   title: string;
   version: number;
-  /** Its folder among the user's data. */
   folder: string;
-  /** How its databases are called: one per release channel. */
   databases: RegExp;
-  /** The variable that names one more database. */
   variable?: string;
 };
 
 /**
- * OpenCode, and what comes from it: folders of JSON files, and since version 1.2 a SQLite database with the same messages and
- * parts, into which older sessions are copied. A session that is in both is read from the database.
- *
- * - Each step of a message tells its own tokens and cost; a message has the tokens of its last one.
- * - A fork begins with copies of another session's messages, with their times and tokens, by which they are known.
- * - Sub-agents' sessions name their parent.
- * - Messages taken back stay in the files until the next prompt: a notice marks where they begin.
- * - Newer versions keep a message in one row, without parts.
+ * Folders of JSON files, and since version 1.2 a SQLite database, into which older sessions are copied. Each step of a
+ * message has its own tokens and cost. A fork begins with copies of another session's messages, with the same times. A
+ * notice marks what was taken back.
  */
 function makeAdapter(relative: Relative): Adapter {
   const { name, title, version } = relative;
@@ -41,7 +32,7 @@ function makeAdapter(relative: Relative): Adapter {
       const known = new Set<string>();
       let isTold = false;
       for (const database of await findDatabases(relative, host)) {
-        for (const input of await findSessions(database, (open) => listSessions(database, open))) {
+        for (const input of await findSessions(database, listSessions)) {
           const { id = input.path } = inputParts(input.path);
           if (known.has(id) || (input.needsNewerNode && isTold)) continue;
           isTold ||= input.needsNewerNode === true;
@@ -49,51 +40,42 @@ function makeAdapter(relative: Relative): Adapter {
           yield input;
         }
       }
-      for await (const input of findStoredSessions(join(dataFolder(relative, host), "storage"))) {
+      for await (const input of findStoredSessions(dataRoot(host, relative.folder, "storage").path)) {
         if (!known.has(basename(input.path, ".json"))) yield input;
       }
     },
     async parse({ path }, sink) {
       if (path.endsWith(".json")) return readSession(name, openStorage(path, sink), basename(path, ".json"), sink);
-      const { database, id: one } = inputParts(path);
-      const list = (open: DatabaseSync) => listSessions(database, open);
       try {
-        await readDatabase(path, sink, list, (open, id) =>
-          readSession(name, databaseStore(database, open, id, sink), id, sink),
+        await readDatabase(path, sink, listSessions, (database, id, file) =>
+          readSession(name, databaseStore(file, database, id, sink), id, sink),
         );
       } catch (error) {
-        if (one !== undefined) throw error;
+        if (inputParts(path).id !== undefined) throw error;
         sink.lost(`it can't be read: ${(error as Error).message}`);
       }
     },
   };
 }
 
-async function readSession(source: string, store: Store, id: string, sink: Sink): Promise<void> {
+async function readSession(source: string, store: SessionStore, id: string, sink: Sink): Promise<void> {
   const details = await store.session();
   if (!details) return;
   sink.skipped();
   await new OpencodeSession(sink, source, details, id).read(store);
 }
 
-const dataFolder = ({ folder }: Relative, { home, env }: Host): string =>
-  join(env.XDG_DATA_HOME || join(home, ".local", "share"), folder);
-
-function searchRoots(relative: Relative, host: Host): SearchRoot[] {
-  const { XDG_DATA_HOME } = host.env;
-  const { variable = "" } = relative;
+function searchRoots({ folder, variable = "" }: Relative, host: Host): SearchRoot[] {
+  const root = dataRoot(host, folder);
   const named = host.env[variable];
-  const roots: SearchRoot[] = [
-    { path: dataFolder(relative, host), ...(XDG_DATA_HOME && { variable: "XDG_DATA_HOME" }) },
-  ];
-  return named && isAbsolute(named) ? [...roots, { path: dirname(named), variable }] : roots;
+  return named && isAbsolute(named) ? [root, { path: dirname(named), variable }] : [root];
 }
 
-async function findDatabases(relative: Relative, host: Host): Promise<string[]> {
-  const folder = dataFolder(relative, host);
-  const names = (await listFolder(folder)).map(({ name }) => name).filter((name) => relative.databases.test(name));
-  const found = names.sort().map((name) => join(folder, name));
-  const named = host.env[relative.variable ?? ""];
+async function findDatabases({ folder: name, databases, variable = "" }: Relative, host: Host): Promise<string[]> {
+  const folder = dataRoot(host, name).path;
+  const names = (await listFolder(folder)).map((entry) => entry.name).filter((one) => databases.test(one));
+  const found = names.sort().map((one) => join(folder, one));
+  const named = host.env[variable];
   if (!named || named === ":memory:") return found;
   const path = isAbsolute(named) ? named : join(folder, named);
   return [path, ...found.filter((one) => one !== path)];
@@ -108,7 +90,6 @@ export const opencode = makeAdapter({
   variable: "OPENCODE_DB",
 });
 
-/** Xiaomi's MiMo Code. */
 export const mimocode = makeAdapter({
   name: "mimocode",
   title: "MiMo Code",
@@ -117,7 +98,6 @@ export const mimocode = makeAdapter({
   databases: /^(?:mimocode|opencode)(?:-[\w.-]+)?\.db$/,
 });
 
-/** The newer Kilo, on the command line and in editors; its databases were called as OpenCode's at first. */
 export const kilo = makeAdapter({
   name: "kilo",
   title: "Kilo",

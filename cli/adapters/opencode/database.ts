@@ -1,22 +1,20 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { type Older, Originals } from "../originals.ts";
 import { boundedColumn, hasColumn, inputPath, readJsonColumn, statDatabase } from "../sqlite.ts";
-import { asString } from "../values.ts";
-import type { Store } from "./store.ts";
+import { asFields, asString } from "../values.ts";
+import type { SessionStore } from "./session.ts";
 
 /**
- * A session's messages are rows of `message` with parts, or, in newer versions, rows of `session_message` that have all of a
- * message. While both are written, the one with the later message has the whole session. A session that has rows of the newer
- * kind only is read from them, also where all of their types are unknown.
+ * The kind of rows with the later message has the whole session. A session with only newer rows is read from them even
+ * if all of their types are unknown.
  */
 const newer = {
   table: "session_message",
   isContent: "type IN ('user', 'assistant', 'shell', 'compaction')",
 };
 
-/** The sessions of a database. */
 export function listSessions(path: string, database: DatabaseSync): Input[] {
   const totals = ["message", "part", ...(hasNewer(database) ? [newer.table] : [])].map(
     (table) => `(SELECT count(*) || ':' || coalesce(max(time_updated), 0) || ':' || coalesce(sum(octet_length(data)), 0)
@@ -27,7 +25,7 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   return rows.all().map((row) => toInput(path, row));
 }
 
-/** Whether a database has the newer table, which is empty in most. */
+/** Most databases have the newer table, but no rows in it. */
 const hasNewer = (database: DatabaseSync): boolean => hasColumn(database, newer.table, "data");
 
 function toInput(path: string, { id, changed, totals }: Fields): Input {
@@ -42,7 +40,6 @@ function toInput(path: string, { id, changed, totals }: Fields): Input {
   };
 }
 
-/** The sessions of a database by the times of their first messages, as long as nobody writes to it. */
 const beginnings = new Map<string, { stamp: string | undefined; byTime: Map<unknown, string[]> }>();
 
 async function sessionsByBeginning(
@@ -66,7 +63,7 @@ async function sessionsByBeginning(
   return byTime;
 }
 
-/** The older sessions that begin with a message of the same time. A fork's messages have the times of those they are copies of. */
+/** The copies in a fork have the times of the originals. */
 async function olderSessions(
   path: string,
   database: DatabaseSync,
@@ -82,8 +79,7 @@ async function olderSessions(
   });
 }
 
-/** A session of a database. */
-export function databaseStore(path: string, database: DatabaseSync, id: string, sink: Sink): Store {
+export function databaseStore(path: string, database: DatabaseSync, id: string, sink: Sink): SessionStore {
   const isNewer = readsNewer(database, id);
   const order = isNewer && hasColumn(database, newer.table, "seq") ? "seq" : "time_created";
   const table = isNewer ? newer.table : "message";
@@ -133,13 +129,12 @@ function readsNewer(database: DatabaseSync, id: string): boolean {
 
 const parseColumn = (value: unknown): unknown => (typeof value === "string" ? parseJson(value) : undefined);
 
-/** The folder of a session's project, which sessions of the first versions do not name themselves. */
+/** Sessions of the first versions do not name their folder. */
 function readWorktree(database: DatabaseSync, { project_id: project }: Fields): unknown {
   if (typeof project !== "string" || !hasColumn(database, "project", "worktree")) return undefined;
   return database.prepare("SELECT worktree FROM project WHERE id = ?").get(project)?.worktree;
 }
 
-/** A session's row in the shape of its file. */
 function toDetails(row: Fields): Fields {
   const model = parseColumn(row.model);
   return {
@@ -149,7 +144,7 @@ function toDetails(row: Fields): Fields {
     title: row.title,
     version: row.version,
     revert: parseColumn(row.revert),
-    model: isFields(model) ? model.id : undefined,
+    model: asFields(model).id,
     time: { created: row.time_created },
   };
 }

@@ -3,16 +3,14 @@ import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { readBeginning } from "../../files/byte-reader.ts";
 import { findFiles, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import { readWholeFile } from "../../files/json-lines.ts";
+import { isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { type Older, Originals } from "../originals.ts";
-import type { Store } from "./store.ts";
+import { readObjectFile } from "../session-files.ts";
+import { asFields } from "../values.ts";
+import type { SessionStore } from "./session.ts";
 
-/**
- * The sessions in a folder of JSON files: `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and
- * `part/MESSAGE/PART.json`. A part that has grown is noticed when its message is written next, at the end of each step.
- */
+/** A part that has grown is noticed when its message is written next, at the end of each step. */
 export async function* findStoredSessions(storage: string): AsyncGenerator<Input> {
   for await (const input of findFiles(join(storage, "session"), (name) => /^ses_.*\.json$/.test(name))) {
     const id = basename(input.path, ".json");
@@ -28,33 +26,31 @@ export async function* findStoredSessions(storage: string): AsyncGenerator<Input
   }
 }
 
-/** Opens a session that `findStoredSessions` found. Invalid files are counted in the sink. */
-export function openStorage(path: string, sink: Sink): Store {
+export function openStorage(path: string, sink: Sink): SessionStore {
   const storage = dirname(dirname(dirname(path)));
   const id = basename(path, ".json");
   return {
     isNewer: false,
     async session() {
-      const details = await readFields(path, sink);
+      const details = await readObjectFile(path, sink);
       return details && { ...details, worktree: await readWorktree(storage, basename(dirname(path))) };
     },
     originals: async () => new Originals(await olderSessions(path)),
     messageIds: () => listNames(join(storage, "message", id)),
-    message: (messageId) => readFields(join(storage, "message", id, `${messageId}.json`), sink),
+    message: (messageId) => readObjectFile(join(storage, "message", id, `${messageId}.json`), sink),
     async *parts(messageId) {
       const folder = join(storage, "part", messageId);
       for (const name of await listNames(folder)) {
-        const part = await readFields(join(folder, `${name}.json`), sink);
+        const part = await readObjectFile(join(folder, `${name}.json`), sink);
         if (part) yield part;
       }
     },
   };
 }
 
-/** When sessions' first messages were made, by the paths of the sessions' files. */
 const beginnings = new Map<string, number>();
 
-/** The older sessions that begin with a message of the same time. A fork's messages have the times of those they are copies of. */
+/** The copies in a fork have the times of the originals. */
 async function olderSessions(path: string): Promise<Older<number>[]> {
   const first = await findBeginning(path);
   if (first === undefined) return [];
@@ -90,7 +86,6 @@ async function findBeginning(path: string): Promise<number | undefined> {
   return time;
 }
 
-/** The beginning of a file; empty for one that can't be read, which reading its session reports. */
 function readPart(path: string): string {
   try {
     return readBeginning(path);
@@ -100,19 +95,18 @@ function readPart(path: string): string {
   }
 }
 
-/** When what is in a file was made. A message that is longer than its beginning may have its time there still. */
+/** A message that is longer than its beginning may still have its time there. */
 function parseTime(text: string): number | undefined {
   const value = parseJson(text);
   const time = isFields(value) && isFields(value.time) ? value.time.created : /"created":\s*(\d+)/.exec(text)?.[1];
   return time === undefined || !Number.isFinite(Number(time)) ? undefined : Number(time);
 }
 
-/** The folder of a project, which sessions of the first versions do not name themselves. */
 async function readWorktree(storage: string, project: string): Promise<unknown> {
   const path = join(storage, "project", `${project}.json`);
   if (!(await statInput(path))) return undefined;
   const details = parseJson(readBeginning(path));
-  return isFields(details) ? details.worktree : undefined;
+  return asFields(details).worktree;
 }
 
 async function listNames(folder: string): Promise<string[]> {
@@ -130,13 +124,4 @@ async function getModifiedAt(path: string): Promise<number> {
     if (isMissingOrForbidden(error)) return 0;
     throw error;
   }
-}
-
-async function readFields(path: string, sink: Sink): Promise<Fields | undefined> {
-  sink.entry();
-  const text = await readWholeFile(path, sink);
-  const value = text === undefined ? undefined : parseJson(text);
-  if (isFields(value)) return value;
-  sink.invalid(`${basename(path)} is not a JSON object`);
-  return undefined;
 }

@@ -1,18 +1,16 @@
-import { type Fields, isFields } from "../../files/json.ts";
+import type { Fields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult } from "../messages.ts";
-import { asCount, asString } from "../values.ts";
-import { errorMessages, fileMessage, withTime } from "./parts.ts";
+import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withTime } from "../messages.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
+import { errorMessages, fileMessage } from "./parts.ts";
 
-/** Messages that say which agent answers from now on. */
 const skippedTypes = new Set(["agent-switched", "model-switched"]);
 
-/** The messages in a row of newer versions, which has all of a message; none where it has no text. */
 export function newerMessages(message: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(message.type) ?? "(none)";
   switch (type) {
     case "user":
-      return [...readFiles(message.files), ...toTexts(message.text).map((content) => ({ role: "user", content }))];
+      return [...listFields(message.files).map((file) => fileMessage(file, "user")), ...toTexts("user", message.text)];
     case "assistant":
       return [
         ...listFields(message.content).flatMap((content) => contentMessages(content, unhandled)),
@@ -22,7 +20,7 @@ export function newerMessages(message: Fields, unhandled: (type: string) => void
       return shellMessages(message);
     case "synthetic":
     case "system":
-      return toTexts(message.text).map((text) => notice(text, type === "system" ? "system" : "user"));
+      return isBlank(message.text) ? [] : toNotices(message.text, type === "system" ? "system" : "user");
     case "compaction":
       return [notice(asString(message.summary) ?? "The conversation so far was compacted.")];
     default:
@@ -31,22 +29,17 @@ export function newerMessages(message: Fields, unhandled: (type: string) => void
   }
 }
 
-const listFields = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
-
-const toTexts = (text: unknown): string[] => (typeof text === "string" && text.trim() !== "" ? [text] : []);
-
-const readFiles = (files: unknown): Message[] => listFields(files).map((file) => fileMessage(file, "user"));
+const isBlank = (text: unknown): boolean => (asString(text) ?? "").trim() === "";
 
 function contentMessages(content: Fields, unhandled: (type: string) => void): Message[] {
   switch (content.type) {
     case "text":
-      return toTexts(content.text).map((text) =>
-        content.synthetic === true || content.ignored === true
-          ? notice(text, "assistant")
-          : { role: "assistant", content: text },
-      );
+      if (isBlank(content.text)) return [];
+      return content.synthetic === true || content.ignored === true
+        ? toNotices(content.text, "assistant")
+        : toTexts("assistant", content.text);
     case "reasoning":
-      return toTexts(content.text).map(thinking);
+      return toThoughts(content.text);
     case "tool":
       return toolMessages(content, unhandled);
     default:
@@ -57,23 +50,20 @@ function contentMessages(content: Fields, unhandled: (type: string) => void): Me
 
 function toolMessages({ id, name, state, time }: Fields, unhandled: (type: string) => void): Message[] {
   const callId = asString(id);
-  const { status, input, content, structured, error } = isFields(state) ? state : ({} as Fields);
-  const { created, ran, completed } = isFields(time) ? time : ({} as Fields);
-  const call = withTime(toolCall(asString(name) ?? "tool", callId, input), created);
+  const { status, input, content, structured, error } = asFields(state);
+  const { created, ran, completed } = asFields(time);
+  const call = withTime(toolCall(name, callId, input), created);
   if (status !== "completed" && status !== "error") return [call];
-  const about = isFields(structured) ? structured : {};
-  const failure = isFields(error) ? asString(error.message) : asString(error);
-  const output = listFields(content)
-    .map((part) => readOutput(part, unhandled))
-    .filter(Boolean)
-    .join("\n");
+  const about = asFields(structured);
+  const failure = asString(asFields(error).message) ?? asString(error);
+  const output = joinTexts(listFields(content).map((part) => readOutput(part, unhandled)));
   const result = toolResult(output || (failure ?? ""), {
     callId,
     isError: status === "error",
-    exitCode: Number.isSafeInteger(about.exit) ? (about.exit as number) : undefined,
+    exitCode: about.exit,
     durationMs: typeof ran === "number" && typeof completed === "number" ? asCount(completed - ran) : undefined,
-    patch: asString(about.diff),
-    session: asString(about.sessionID) ?? asString(about.sessionId),
+    patch: about.diff,
+    session: about.sessionID ?? about.sessionId,
   });
   return [call, withTime(result, completed)];
 }
@@ -85,11 +75,10 @@ function readOutput(part: Fields, unhandled: (type: string) => void): string {
   return "";
 }
 
-/** A command that the user ran. */
 function shellMessages({ callID, command, output, time }: Fields): Message[] {
   const callId = asString(callID);
   const call = { ...toolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" };
-  const { completed } = isFields(time) ? time : ({} as Fields);
+  const { completed } = asFields(time);
   const result = withTime(toolResult(asString(output) ?? "", { callId }), completed);
   return completed === undefined ? [call] : [call, result];
 }

@@ -3,25 +3,30 @@ import type { Message, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
-import { asString } from "../values.ts";
+import { asFields, asString } from "../values.ts";
 import { newerMessages } from "./newer-messages.ts";
 import { errorMessages, partMessages, readUsage } from "./parts.ts";
-import type { Store } from "./store.ts";
 
-/** A title that OpenCode gives before it has made one. */
 const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z(?: \(fork #\d+\))?$/;
 
-/** What OpenCode adds to a sub-agent's task to make its title. */
 const ofSubagent = / \(@[^()]+ subagent\)$/;
 
-/** Builds one session from a store. */
+export type SessionStore = {
+  isNewer: boolean;
+  /** Undefined if the session can't be read, which is counted. */
+  session(): Promise<Fields | undefined>;
+  /** Finds the sessions that it may be a fork of, whose messages have the same times. */
+  originals(): Promise<Originals<number>>;
+  messageIds(): Promise<string[]>;
+  message(id: string): Promise<Fields | undefined>;
+  parts(messageId: string): AsyncIterable<Fields>;
+};
+
 export class OpencodeSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #takenBack: string | undefined;
-  /** The project's folder, which is the session's in versions that did not note its own. */
   readonly #worktree: unknown;
-  /** A fork begins with copies of another session's messages, with their times and tokens. */
   #originals = new Originals<number>([]);
 
   constructor(sink: Sink, source: string, details: Fields, id: string) {
@@ -33,11 +38,11 @@ export class OpencodeSession {
     this.#session.noteModel(details.model);
     this.#session.note("agentVersion", details.version);
     this.#session.note("parent", details.parentID);
-    this.#session.noteTime(isFields(details.time) ? details.time.created : undefined);
-    this.#takenBack = isFields(details.revert) ? asString(details.revert.messageID) : undefined;
+    this.#session.noteTime(asFields(details.time).created);
+    this.#takenBack = asString(asFields(details.revert).messageID);
   }
 
-  async read(store: Store): Promise<void> {
+  async read(store: SessionStore): Promise<void> {
     this.#originals = await store.originals();
     for (const id of await store.messageIds()) {
       const info = await store.message(id);
@@ -59,11 +64,8 @@ export class OpencodeSession {
     this.#session.send(messages, this.#readFacts(message, id));
   }
 
-  /**
-   * A message's parts are sent step by step, where each step tells its own tokens and cost: the message has the tokens of its last
-   * step only, and Kilo adds to its cost those of the sub-agents. The first part that is shown bears the message's id.
-   */
-  async #addMessage(info: Fields, id: string, store: Store): Promise<void> {
+  /** A message only has the tokens of its last step, so that parts are sent step by step. */
+  async #addMessage(info: Fields, id: string, store: SessionStore): Promise<void> {
     if (info.role !== "user" && info.role !== "assistant") {
       this.#sink.unhandled(`role.${asString(info.role) ?? "(none)"}`);
       return;
@@ -102,14 +104,13 @@ export class OpencodeSession {
   }
 }
 
-/** What a message tells of the answer; a user's message names only its time and id. */
 function readFacts(info: Fields, id: string): EntryFacts {
-  const at = isFields(info.time) ? info.time.created : undefined;
+  const at = asFields(info.time).created;
   if (info.role !== "assistant" && info.type !== "assistant") return { at, uuid: id };
   return {
     at,
     uuid: id,
-    model: info.modelID ?? (isFields(info.model) ? info.model.id : undefined),
+    model: info.modelID ?? asFields(info.model).id,
     usage: isFields(info.tokens) ? readUsage(info.tokens, info.type === "assistant") : undefined,
     costUsd: info.cost,
     stopReason: info.finish,

@@ -1,11 +1,9 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asFields, asString } from "../values.ts";
 
-/** What a response of the model used. */
 export type Response = { model: string | undefined; usage: Usage; costUsd: number | undefined };
 
-/** What each response used, by its id, as a conversation's state has it; of several for one use, in their order. */
 export function responsesIn({ stats }: Fields): Map<string, Response> {
   const responses = new Map<string, Response>();
   const byUse = isFields(stats) && isFields(stats.usage_to_metrics) ? Object.values(stats.usage_to_metrics) : [];
@@ -14,8 +12,8 @@ export function responsesIn({ stats }: Fields): Map<string, Response> {
     const costs = Array.isArray(metrics.costs) ? metrics.costs : [];
     for (const [index, used] of usages.entries()) {
       if (!isFields(used)) continue;
-      // Costs name no response: they go by their order where there is one for each.
-      const cost = costs.length === usages.length && isFields(costs[index]) ? costs[index].cost : undefined;
+      // Costs name no response, but are in the same order if there is one for each.
+      const cost = costs.length === usages.length ? asFields(costs[index]).cost : undefined;
       responses.set(asString(used.response_id) ?? `response ${responses.size}`, {
         model: asString(used.model) ?? asString(metrics.model_name),
         usage: readUsage(used),
@@ -26,15 +24,15 @@ export function responsesIn({ stats }: Fields): Map<string, Response> {
   return responses;
 }
 
-/** The prompt includes what came from the cache and went into it, the completion what was thought. */
 function readUsage(used: Fields): Usage {
-  const cacheReadTokens = asCount(used.cache_read_tokens) ?? 0;
-  const cacheWriteTokens = asCount(used.cache_write_tokens) ?? 0;
-  return {
-    inputTokens: Math.max(0, (asCount(used.prompt_tokens) ?? 0) - cacheReadTokens - cacheWriteTokens),
-    outputTokens: asCount(used.completion_tokens) ?? 0,
-    cacheReadTokens,
-    cacheWriteTokens,
-    reasoningTokens: asCount(used.reasoning_tokens) ?? 0,
-  };
+  return readTokens(
+    {
+      inputTokens: used.prompt_tokens,
+      outputTokens: used.completion_tokens,
+      cacheReadTokens: used.cache_read_tokens,
+      cacheWriteTokens: used.cache_write_tokens,
+      reasoningTokens: used.reasoning_tokens,
+    },
+    { includesCache: true },
+  );
 }

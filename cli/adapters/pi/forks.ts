@@ -6,27 +6,23 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input } from "../adapter.ts";
 import { Originals } from "../originals.ts";
-import { silentSink } from "../uncounted-sink.ts";
+import { silentSink } from "../sinks.ts";
 import { asString, asTimestamp } from "../values.ts";
 import type { Surroundings } from "./session.ts";
 
-/** The beginning of a file: its session's line, and the key of the first line below it. */
 type Head = { id: string; createdAt: number; from: string | undefined; first: string | undefined };
 
-/** By path. Neither line changes once both are there, so each file's beginning is read once. */
+/** A head does not change once both lines are there, so each file's beginning is read once. */
 const heads = new Map<string, Head>();
 
-/** A folder's files by their first lines, at a modification time. */
 const folders = new Map<string, { mtimeMs: number; byFirst: ReadonlyMap<string, string[]> }>();
 
-/** Makes the key by which every file that has an entry knows it. */
 export const makeEntryKey = ({ id, timestamp }: Fields): string | undefined =>
   asString(id) && asString(timestamp) ? `${id} ${timestamp}` : undefined;
 
-/** Maximum files of a family that are compared. */
 const maxMembers = 64;
 
-/** The older sessions that a file may have lines of: those in its folder that begin with the same line, and the one that it names. */
+/** These begin with the same line, or the file names them. */
 function findOlder(path: string, own: Head | undefined): [path: string, Head][] {
   if (own?.first === undefined) return [];
   const found = new Map<string, Head>();
@@ -39,7 +35,6 @@ function findOlder(path: string, own: Head | undefined): [path: string, Head][] 
   return [...found].toSorted(([, one], [, other]) => one.createdAt - other.createdAt);
 }
 
-/** What is known of the files around a session's own. @param prefix of the `sourceId` */
 export async function findSurroundings({ path, isStored }: Input, prefix = ""): Promise<Surroundings> {
   const own = readHead(path);
   const from = own?.from;
@@ -48,19 +43,17 @@ export async function findSurroundings({ path, isStored }: Input, prefix = ""): 
   const storedId = goneId !== undefined && isStored?.(prefix + goneId) ? goneId : undefined;
   const older = findOlder(path, own);
   const members = await Promise.all(older.map(([file, { id }]) => readMember(file, prefix + id)));
-  // A copy that a synchronizing program left is a session of its own.
   const isTwin = older.some(([, { id }]) => id === own?.id);
   return { originals: new Originals(members), storedId, prefix, isTwin };
 }
 
-/** A session's id in the path of its file: `TIME_ID.jsonl` or `ID.jsonl`; anything else is an id itself. */
+/** Anything but `TIME_ID.jsonl` and `ID.jsonl` is an id itself. */
 export const parseSessionId = (path: string): string =>
   (path.split(/[/\\]/).at(-1) ?? path).replace(/\.jsonl$/, "").replace(/^\d{4}-\d\d-\d\dT[\d-]+Z_/, "");
 
 const isOlder = ([one, path]: [Head, string], [other, otherPath]: [Head, string]): boolean =>
   one.createdAt < other.createdAt || (one.createdAt === other.createdAt && path < otherPath);
 
-/** Reads which of a folder's files begin with each line. */
 function readFolder(folder: string): ReadonlyMap<string, string[]> {
   try {
     const { mtimeMs } = statSync(folder);
@@ -80,7 +73,6 @@ function readFolder(folder: string): ReadonlyMap<string, string[]> {
   }
 }
 
-/** @returns undefined for a file that can't be read or is no session's */
 function readHead(path: string): Head | undefined {
   const known = heads.get(path);
   if (known && existsSync(path)) return known;

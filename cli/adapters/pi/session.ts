@@ -1,22 +1,20 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
-import { notice, toolCall, toolResult } from "../messages.ts";
+import { notice, toNotices, toolCall, toolResult } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString, asTimestamp } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asCount, asFields, asString, asTimestamp, joinTexts } from "../values.ts";
 import { makeEntryKey, parseSessionId } from "./forks.ts";
 
-/** Types of lines that belong to no message, of Pi and of programs that were made from it. */
 const skippedTypes = new Set(
   `thinking_level_change custom label leaf archive credential_pin mode_change service_tier_change session_init
   ttsr_injection`.split(/\s+/),
 );
 
 /**
- * What is known of the files around a session's own; `storedId` is that of the original, where its file is gone and the server has
- * it; `isTwin`, whether an older file names the same id.
+ * `storedId` is the original's if its file is gone and the server has it; `isTwin` if an older file has the same id.
  */
 export type Surroundings = {
   originals: Originals<string>;
@@ -25,21 +23,17 @@ export type Surroundings = {
   isTwin: boolean;
 };
 
-/** Builds one session from the lines of a file of Pi, or of a program that writes as it does. */
 export class PiSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #prefix: string;
   #commands = 0;
   readonly #originals: Originals<string>;
-  /**
-   * When the session was forked from one that the server has and whose file is gone, in milliseconds since 1970: lines before were
-   * copied, with their times.
-   */
+  /** Earlier lines were copied from an original whose file is gone; in milliseconds since 1970. */
   #forkedAt = 0;
   readonly #storedId: string | undefined;
   readonly #isTwin: boolean;
-  /** The title in the place at the file's beginning, which is written again: the latest one, whatever the lines below say. */
+  /** The title at the file's beginning is rewritten. */
   #currentTitle: unknown;
 
   constructor(sink: Sink, source: string, fallbackId: string, { originals, storedId, prefix, isTwin }: Surroundings) {
@@ -85,7 +79,7 @@ export class PiSession {
         return;
       case "compaction":
       case "branch_summary":
-        this.#send(makeNotices(record.summary), record, record.timestamp, readCost(record));
+        this.#send(toNotices(record.summary), record, record.timestamp, readCost(record));
         return;
       case "custom_message":
         this.#send(this.#custom(record), record, record.timestamp);
@@ -107,12 +101,11 @@ export class PiSession {
     if (parseSessionId(from) === this.#storedId) this.#forkedAt = toMilliseconds(timestamp);
   }
 
-  /** Notes the session that started this one. */
   noteParent(id: string): void {
     this.#session.note("parent", this.#prefix + id);
   }
 
-  /** Pi names the model by its id, others as `PROVIDER/ID`, and those of helpers with their part. */
+  /** Others than Pi write `PROVIDER/ID`, and the part of helpers. */
   #noteModel({ modelId, model, role }: Fields): void {
     if (role === undefined || role === "default")
       this.#session.noteModel(modelId ?? asString(model)?.replace(/^[^/]*\//, ""));
@@ -130,8 +123,7 @@ export class PiSession {
       return;
     }
     const messages = assistantMessages(message.content, this.#unhandled);
-    const failure = asString(message.errorMessage);
-    if (failure) messages.push(notice(failure));
+    messages.push(...toNotices(message.errorMessage));
     this.#send(messages, record, at, {
       ...readCost(message),
       model: message.model,
@@ -140,7 +132,6 @@ export class PiSession {
     });
   }
 
-  /** The messages of every role but the assistant's. */
   #others(message: Fields): Message[] {
     switch (message.role) {
       case "user":
@@ -153,10 +144,10 @@ export class PiSession {
         return this.#custom(message);
       case "branchSummary":
       case "compactionSummary":
-        return makeNotices(message.summary);
+        return toNotices(message.summary);
       case "system":
       case "developer":
-        return toBlocks(message.content).flatMap((block) => makeNotices(block.text));
+        return toBlocks(message.content).flatMap((block) => toNotices(block.text));
       default:
         this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
         return [];
@@ -165,7 +156,7 @@ export class PiSession {
 
   #result(message: Fields): Message {
     const isError = message.isError === true;
-    const details = isFields(message.details) ? message.details : {};
+    const details = asFields(message.details);
     const output = joinBlockTexts(message.content, this.#unhandled);
     const [, code] =
       (isError && message.toolName === "bash" && /\nCommand exited with code (\d{1,3})$/.exec(output)) || [];
@@ -174,26 +165,24 @@ export class PiSession {
       isError,
       exitCode: code === undefined ? undefined : Number(code),
       durationMs: asCount(message.durationMs),
-      // The older one is made for the display, with the lines' numbers.
-      patch: asString(details.patch) ?? asString(details.diff),
+      patch: details.patch ?? details.diff,
     });
   }
 
-  /** A request that belongs to no answer, such as one that keeps the cache warm. */
+  /** For example, a request that keeps the cache warm. */
   #addRequest(record: Fields): void {
-    const about = [record.kind, record.note].map(asString).filter(Boolean).join(", ");
+    const about = joinTexts([record.kind, record.note], ", ");
     const told = notice(`Request beside the conversation: ${about || "unknown"}.`);
     this.#send([told], record, record.timestamp, { ...readCost(record), model: record.model });
   }
 
-  /** What the model was sent in an earlier entry's place from then on; the entry itself stays as it was. */
+  /** The entry itself stays as it was. */
   #contextEdit({ replacement }: Fields): Message {
     if (!isFields(replacement)) return notice("An earlier message was left out of further requests.");
     const text = joinBlockTexts(replacement.content, this.#unhandled);
     return notice(`An earlier message was replaced in further requests:\n\n${text}`.trim());
   }
 
-  /** A command that the user ran. */
   #command({ command, output, exitCode }: Fields): Message[] {
     const callId = `command-${this.#commands++}`;
     const result = toolResult(asString(output) ?? "", { callId, exitCode: asCount(exitCode) });
@@ -201,8 +190,7 @@ export class PiSession {
   }
 
   #custom({ content }: Fields): Message[] {
-    const text = joinBlockTexts(content, this.#unhandled);
-    return text ? [notice(text)] : [];
+    return toNotices(joinBlockTexts(content, this.#unhandled));
   }
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
@@ -221,34 +209,25 @@ export class PiSession {
   }
 }
 
-const makeNotices = (summary: unknown): Message[] => {
-  const text = asString(summary);
-  return text ? [notice(text)] : [];
-};
-
-/** What an entry's request used, and what Pi recorded that it cost. */
 function readCost({ usage }: Fields): Pick<EntryFacts, "usage" | "costUsd"> {
-  const costUsd = isFields(usage) && isFields(usage.cost) ? usage.cost.total : undefined;
+  const costUsd = asFields(asFields(usage).cost).total;
   return { usage: readUsage(usage), costUsd };
 }
 
-/** The output includes thoughts; what was written to the cache for an hour is a part of all that was written. */
+/** Output includes thoughts. */
 function readUsage(usage: unknown): Usage | undefined {
   if (!isFields(usage)) return undefined;
-  const cacheWriteTokens = asCount(usage.cacheWrite) ?? 0;
-  const cacheWrite1hTokens = asCount(usage.cacheWrite1h);
-  return {
-    inputTokens: asCount(usage.input) ?? 0,
-    outputTokens: asCount(usage.output) ?? 0,
-    cacheReadTokens: asCount(usage.cacheRead) ?? 0,
-    cacheWriteTokens,
-    ...(cacheWrite1hTokens !== undefined && {
-      cacheWrite5mTokens: Math.max(0, cacheWriteTokens - cacheWrite1hTokens),
-      cacheWrite1hTokens,
-    }),
-    reasoningTokens: asCount(usage.reasoning) ?? 0,
-  };
+  const written = asCount(usage.cacheWrite) ?? 0;
+  const hourly = asCount(usage.cacheWrite1h);
+  return readTokens({
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.cacheRead,
+    cacheWriteTokens: written,
+    ...(hourly !== undefined && { cacheWrite5mTokens: Math.max(0, written - hourly), cacheWrite1hTokens: hourly }),
+    reasoningTokens: usage.reasoning,
+  });
 }
 
-/** 0 where there is no time. */
+/** Returns 0 if there is no time. */
 const toMilliseconds = (at: unknown): number => Date.parse(asTimestamp(at) ?? "1970-01-01T00:00:00Z");

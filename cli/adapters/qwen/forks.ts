@@ -4,19 +4,16 @@ import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
 import type { Input } from "../adapter.ts";
-import { silentSink } from "../uncounted-sink.ts";
+import { silentSink } from "../sinks.ts";
 import { asString } from "../values.ts";
 
-/** Tells the session that a record was copied from; undefined for one that only this session has. */
+/** Undefined if only this session has the record. */
 export type FindOriginal = (record: Fields) => string | undefined;
 
-/**
- * Finds the sessions that a branch's records name (`forkedFrom`). A record is a copy where the session that it names has it, or is
- * gone from this machine and on the server.
- */
+/** A record is a copy if its original has it, or is gone from this machine and on the server. */
 export async function findOriginals({ path, isStored }: Input): Promise<FindOriginal> {
   const beginning = readBeginningOrNothing(path);
-  // A branch begins with what it copied; a first line that is longer than the beginning may be.
+  // A first line may be longer than the beginning.
   if (beginning.includes("\n") && !beginning.includes('"forkedFrom"')) return () => undefined;
   const records = new Map<string, (uuid: string) => boolean>();
   const own = basename(path, ".jsonl");
@@ -33,7 +30,7 @@ export async function findOriginals({ path, isStored }: Input): Promise<FindOrig
   };
 }
 
-/** A session's file beside another one, or in the archive or the folder above it. */
+/** The file may also be in the archive, or in the folder above it. */
 async function findFile(path: string, id: string): Promise<string | undefined> {
   const folder = dirname(path);
   for (const other of [folder, join(folder, "archive"), dirname(folder)]) {
@@ -43,13 +40,12 @@ async function findFile(path: string, id: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** What a pattern finds in the lines of a file, without parsing them. */
 async function findAll(path: string, pattern: RegExp): Promise<Set<string>> {
   const found = new Set<string>();
   const take = (line: string) => {
     const text = pattern.exec(line)?.[1];
     if (text) found.add(text);
   };
-  await readLines(path, take, { ...silentSink, tooLong() {} });
+  await readLines(path, take, silentSink);
   return found;
 }

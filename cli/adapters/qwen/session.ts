@@ -1,20 +1,16 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { responseText } from "../gemini/messages.ts";
-import { userMessages } from "../gemini/references.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { inlineText } from "../pictures.ts";
+import { listAttachments, readExitCode, readPartText, readResponse, userMessages } from "../gemini/parts.ts";
+import { notice, thinking, toNotices, toolCall, toolResult, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { exitCodeIn } from "../shell-report.ts";
-import type { Usage } from "../usage.ts";
-import { asString } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asFields, asString, joinTexts, listFields } from "../values.ts";
 import type { FindOriginal } from "./forks.ts";
 import { Requests } from "./requests.ts";
-import { type Run, readTokens } from "./runs.ts";
+import type { Run } from "./runs.ts";
 
 export const source = "qwen-code";
 
-/** System records that belong to no message. */
 const skippedSystem = new Set(
   `ui_telemetry at_command session_artifact_event session_artifact_snapshot session_sources_snapshot file_history_snapshot
   attribution_snapshot custom_title parent_session session_source session_execution_engine session_model session_approval_mode
@@ -24,16 +20,13 @@ const skippedSystem = new Set(
   ),
 );
 
-/** Subtypes of records in the user's place that the program wrote. */
 const programsRecords = new Set<unknown>(["notification", "cron", "goal_runtime"]);
 
-/** How parts of a user's message begin that the program or a hook added. */
 const injected = /^\s*<(?:qwen:[\w-]+|system-reminder)\b/;
 
-/** A session's own agents: the `sourceId`s by the calls that started them, and the ids of those that have transcripts. */
+/** The `sourceId`s by calls, and the ids of agents with transcripts. */
 export type Agents = { byCall: ReadonlyMap<string, string>; transcripts: ReadonlySet<string> };
 
-/** Builds one session from the records of a file. */
 export class QwenSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -42,10 +35,7 @@ export class QwenSession {
   readonly #findOriginal: FindOriginal;
   #hasOwnTitle = false;
 
-  /**
-   * @param parent the session that a background agent works for
-   * @param own the agents and the runs of a session that is no agent's
-   */
+  /** @param parent the session that a background agent works for */
   constructor(
     sink: Sink,
     id: string,
@@ -60,7 +50,6 @@ export class QwenSession {
     this.#session.note("parent", parent);
   }
 
-  /** Notes what stands beside a background agent's transcript. */
   noteAgent(meta: unknown): void {
     if (!isFields(meta)) return;
     this.#session.noteTitle(meta.description);
@@ -90,7 +79,7 @@ export class QwenSession {
     });
   }
 
-  /** A title that the user gave stays, whatever the program finds later. */
+  /** A title from the user stays, whatever the program generates later. */
   #notePayload(subtype: unknown, payload: Fields): void {
     if (subtype === "parent_session") this.#session.note("parent", payload.parentSessionId);
     if (subtype !== "custom_title") return;
@@ -100,8 +89,8 @@ export class QwenSession {
   }
 
   #readMessages(record: Fields): Message[] {
-    const message = isFields(record.message) ? record.message : {};
-    const parts = Array.isArray(message.parts) ? message.parts.filter(isFields) : [];
+    const message = asFields(record.message);
+    const parts = listFields(message.parts);
     switch (record.type) {
       case "user":
         return this.#userMessages(parts, record);
@@ -117,7 +106,7 @@ export class QwenSession {
     }
   }
 
-  /** The user's words are one message, however many parts they came in, apart from what the program added to them. */
+  /** Also separates what the program added. */
   #userMessages(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     let words = "";
@@ -130,13 +119,12 @@ export class QwenSession {
     return words.trim() === "" ? messages : [...userMessages(words), ...messages];
   }
 
-  /** A tool's results; what stands beside one, such as a picture, is a part of it. */
   #results(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     for (const part of parts) {
       const before = messages.at(-1);
       const isBeside = before?.metadata?.result !== undefined && (part.inlineData ?? part.fileData) !== undefined;
-      if (isBeside) before.content = [before.content, this.#text(part)].filter(Boolean).join("\n");
+      if (isBeside) before.content = joinTexts([before.content, this.#readText(part)]);
       else messages.push(...this.#part(part, "tool", record));
     }
     return messages;
@@ -145,42 +133,30 @@ export class QwenSession {
   #part(part: Fields, role: "user" | "assistant" | "tool", record: Fields): Message[] {
     if (isFields(part.functionCall)) {
       const { id, name, args } = part.functionCall;
-      return [toolCall(asString(name) ?? "tool", asString(id), args)];
+      return [toolCall(name, id, args)];
     }
     if (isFields(part.functionResponse)) return [makeResult(part.functionResponse, record, this.#agents)];
-    const text = this.#text(part);
+    const text = this.#readText(part);
     if (text.trim() === "") return [];
-    const attachment = role === "user" ? attachmentIn(part) : undefined;
-    if (attachment) return [withMetadata({ role, content: text }, { attachments: [attachment] })];
+    const attachments = role === "user" ? listAttachments(part) : [];
+    if (attachments.length > 0) return [withAttachments({ role, content: text }, attachments)];
     if (part.thought === true) return [thinking(text)];
     if (role !== "user") return [{ role, content: text }];
     const isInjected = injected.test(text) || programsRecords.has(record.subtype);
     return [isInjected ? notice(text, "user") : { role: "user", content: text }];
   }
 
-  #text(part: Fields): string {
-    if (typeof part.text === "string") return part.text;
-    if (isFields(part.inlineData)) return inlineText(part.inlineData);
-    if (isFields(part.fileData)) return `[file: ${asString(part.fileData.fileUri) ?? ""}]`;
-    this.#sink.unhandled(`content.${Object.keys(part)[0] ?? "(none)"}`);
-    return "";
-  }
+  readonly #readText = (part: Fields): string => readPartText(part, (type) => this.#sink.unhandled(type));
 
   /** A system record with a text is shown, whatever its name. */
   #system({ subtype, systemPayload }: Fields, parts: Fields[]): Message[] {
     const name = asString(subtype) ?? "(none)";
     if (skippedSystem.has(name)) return [];
-    const payload = isFields(systemPayload) ? systemPayload : {};
+    const payload = asFields(systemPayload);
     if (name === "slash_command") return commandMessages(payload);
     if (name === "rewind") return [notice("The conversation went back to an earlier point.")];
-    const texts = [
-      ...parts.map((part) => asString(part.text)),
-      asString(payload.summary),
-      asString(payload.displayText),
-    ];
-    const text = texts.filter(Boolean).join("\n");
     if (name !== "chat_compression") this.#sink.unhandled(`system.${name}`);
-    return text ? [notice(text)] : [];
+    return toNotices(joinTexts([...parts.map((part) => part.text), payload.summary, payload.displayText]));
   }
 
   end(): void {
@@ -189,43 +165,37 @@ export class QwenSession {
   }
 }
 
-/** A command of the program, and what it showed. */
 function commandMessages({ phase, rawCommand, sentToModel, hiddenInvocation, outputHistoryItems }: Fields): Message[] {
   if (phase === "invocation") {
     const command = sentToModel === true || hiddenInvocation === true ? undefined : asString(rawCommand);
     return command ? [{ role: "user", content: command, metadata: { kind: "command" } }] : [];
   }
-  const items = Array.isArray(outputHistoryItems) ? outputHistoryItems.filter(isFields) : [];
-  return items
-    .filter(({ type }) => type !== "user")
-    .flatMap(({ text }) => (asString(text) ? [notice(String(text))] : []));
+  const items = listFields(outputHistoryItems).filter(({ type }) => type !== "user");
+  return items.flatMap(({ text }) => toNotices(text));
 }
 
-function attachmentIn({ inlineData, fileData }: Fields): Fields | undefined {
-  const file = isFields(inlineData) ? inlineData : fileData;
-  if (!isFields(file)) return undefined;
-  const [type, name] = [asString(file.mimeType), asString(file.displayName) ?? asString(file.fileUri)];
-  return { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
-}
-
-/** A tool's result, with what the program noted beside it: whether it failed, and the change it made. */
 function makeResult(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
-  const about = isFields(toolCallResult) ? toolCallResult : {};
-  const display = isFields(about.resultDisplay) ? about.resultDisplay : {};
+  const about = asFields(toolCallResult);
   const callId = asString(part.id) ?? asString(about.callId);
-  const isError = about.status === "error" || about.status === "cancelled";
-  const output = responseText(part) || (asString(about.resultDisplay) ?? "");
+  const output = readResponse(part) || (asString(about.resultDisplay) ?? "");
   return toolResult(output, {
     callId,
-    exitCode: exitCodeIn(part.name, output),
+    exitCode: readExitCode(part.name, output),
     session: agents.get(callId ?? ""),
-    isError,
-    patch: asString(display.fileDiff),
+    isError: about.status === "error" || about.status === "cancelled",
+    patch: asFields(about.resultDisplay).fileDiff,
   });
 }
 
 function readUsage(usage: unknown): Usage | undefined {
   if (!isFields(usage)) return undefined;
-  const { promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount } = usage;
-  return readTokens(promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount);
+  return readTokens(
+    {
+      inputTokens: usage.promptTokenCount,
+      outputTokens: usage.candidatesTokenCount,
+      cacheReadTokens: usage.cachedContentTokenCount,
+      reasoningTokens: usage.thoughtsTokenCount,
+    },
+    { includesCache: true },
+  );
 }

@@ -1,18 +1,15 @@
-import { basename, delimiter, dirname, join, parse } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import { readLines } from "../../files/line-reader.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { splitFolders } from "../named-folders.ts";
-import { nameRealFolder } from "../real-folder.ts";
+import { listFoldersAbove } from "../search-roots.ts";
+import { nameRealFolder } from "../session-files.ts";
 import { history, source, Transcript } from "./transcript.ts";
 
 /**
- * SpecStory: Markdown transcripts of other agents' sessions, in a project's folder.
- *
- * - A heading such as `_**Agent (MODEL TIME)**_` begins each message. Inside a fence, a thought or a tool's output it is text;
- *   so is a sub-agent's (`_**Agent - sidechain (…)**_`), which belongs to the tool call before it.
- * - Tools and thoughts have markup inside the message, which the reader knows (docs/trace-format.md).
- * - There are no token counts. Times without a time zone are dropped.
+ * Headings in fences, thoughts and tools' output are text, and so are a sub-agent's (`_**Agent - sidechain (…)**_`).
+ * The reader knows the markup of tools and thoughts (docs/trace-format.md). Times without a time zone are dropped.
  */
 export const specstory: Adapter = {
   name: source,
@@ -33,20 +30,10 @@ export const specstory: Adapter = {
   },
 };
 
-/** The projects in SPOOR_SPECSTORY, else the current folder and those above it, up to the home folder. */
 function searchRoots(host: Host): SearchRoot[] {
-  const { home, cwd, env } = host;
-  const named = splitFolders(host, env.SPOOR_SPECSTORY, delimiter);
-  if (named.length > 0) return named.map((path) => ({ path: historyFolder(path), variable: "SPOOR_SPECSTORY" }));
-  const folders: string[] = [];
-  for (let folder: string | undefined = cwd; folder !== undefined; folder = getParent(folder, home))
-    folders.push(folder);
-  return folders.map((path) => ({ path: join(path, history) }));
+  const named = splitFolders(host, host.env.SPOOR_SPECSTORY, delimiter);
+  if (named.length > 0) return named.map((path) => ({ path: toHistoryFolder(path), variable: "SPOOR_SPECSTORY" }));
+  return listFoldersAbove(host).map((path) => ({ path: join(path, history) }));
 }
 
-/** Accepts a project's folder and the history folder itself. */
-const historyFolder = (path: string): string => (basename(path) === "history" ? path : join(path, history));
-
-function getParent(folder: string, home: string): string | undefined {
-  return folder === home || folder === parse(folder).root ? undefined : dirname(folder);
-}
+const toHistoryFolder = (path: string): string => (basename(path) === "history" ? path : join(path, history));

@@ -14,13 +14,10 @@ const sidechain = /^_\*\*(?:User|Agent) - sidechain(?: \(([^*]{1,200})\))?\*\*_$
 const messageId = /^<!-- message-id: (\S{1,128}) -->$/;
 const time = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
 
-/** A session's identity and details. */
 type Header = { sourceId: string; agent?: string; createdAt?: string; title?: string };
 
-/** The message being read. */
 type Draft = { role: string; about: string; lines: TextLines; id?: string };
 
-/** Builds sessions from the lines of a transcript. */
 export class Transcript {
   readonly #sink: Sink;
   readonly #name: string;
@@ -34,7 +31,6 @@ export class Transcript {
   #isAfterRule = false;
   /** The heading of a sub-agent's message whose text is still to come. */
   #side: { line: string; about: string } | undefined;
-  /** Whether such messages are about what the user might type next. */
   #isSuggesting = false;
 
   constructor(sink: Sink, { path }: Input) {
@@ -72,10 +68,7 @@ export class Transcript {
     }
   }
 
-  /**
-   * A sub-agent's messages belong to the call before them. Claude Code's own agent, which guesses what the user types next, was
-   * not called: its messages are notices.
-   */
+  /** Claude Code's agent that guesses what the user types next was not called: its messages are notices. */
   #beginSide(line: string): void {
     const { about = "" } = this.#side ?? {};
     this.#isSuggesting ||= line.startsWith("[SUGGESTION MODE: ");
@@ -95,7 +88,6 @@ export class Transcript {
     this.#side = undefined;
   }
 
-  /** Reports a message that can't be read. */
   reportTooLong(): void {
     this.#sink.lost(`one of its messages is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
   }
@@ -108,7 +100,6 @@ export class Transcript {
     this.#isOpen = false;
   }
 
-  /** A file without messages is an empty session, or not a transcript. */
   #countEmpty(): void {
     this.#sink.entry();
     if (this.#hasHeader) this.#sink.skipped();
@@ -116,7 +107,6 @@ export class Transcript {
   }
 
   #beginSession(agent: string, id: string, began: string | undefined): void {
-    // A header may repeat its own session's id.
     this.#hasHeader = true;
     if (id === this.#header.sourceId) return;
     if (this.#isOpen || this.#draft) this.end();
@@ -126,7 +116,6 @@ export class Transcript {
     this.#header = { sourceId: id, agent, ...(createdAt && { createdAt }), ...(title && { title }) };
   }
 
-  /** Reads a line before the first message. */
   #readTitle(line: string): void {
     const [, title = ""] = /^# (.+)$/.exec(line) ?? [];
     const name = title.replace(/ \(\d{4}-\d\d-\d\d[^)]{0,64}\)$/, "");
@@ -201,10 +190,8 @@ const roles = new Map([
   ["Assistant", "assistant"],
 ]);
 
-/** Quoted lines, up to one that matches `end`. */
 type Quote = { end: RegExp; isFence: boolean };
 
-/** The quote that begins in a line. Headings inside it are text. */
 function findQuote(line: string): Quote | undefined {
   const [, fence = ""] = /^ {0,3}(`{3,100}(?!`)|~{3,100}(?!~))[^`]*$/.exec(line) ?? [];
   if (fence) return { end: new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`), isFence: true };
@@ -212,7 +199,7 @@ function findQuote(line: string): Quote | undefined {
   return mark && !line.includes(`</${mark}>`) ? { end: new RegExp(`</${mark}>\\s*$`), isFence: false } : undefined;
 }
 
-/** A time with its zone, with or without seconds. */
+/** Seconds are optional. */
 function parseTime(text: string | undefined): string | undefined {
   const [, date, minute, seconds = ":00", zone = "Z"] = time.exec(text ?? "") ?? [];
   return date && asTimestamp(`${date}T${minute}${seconds}${zone.replace(/^([+-]\d\d)(\d\d)$/, "$1:$2")}`);
@@ -225,7 +212,6 @@ function parseModel(about: string): string | undefined {
   return model.trim() || undefined;
 }
 
-/** The words after the time in a file's name. */
 function titleFromFileName(name: string): string | undefined {
   const [, slug] = /^\d{4}-\d\d-\d\d_\d\d-\d\d(?:-\d\d)?Z?(?:-(.+))?$/.exec(name) ?? [];
   return slug?.replaceAll("-", " ");

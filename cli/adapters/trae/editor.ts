@@ -1,4 +1,4 @@
-// Conversations that versions of Trae's editor kept in the open, in a value of JSON in its database of settings.
+// Older versions of the editor kept conversations in the database of settings.
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -7,27 +7,24 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host, Input, Message, Sink } from "../adapter.ts";
 import { parseFolderUrl } from "../cursor/places.ts";
-import { programFolder } from "../editor-folders.ts";
+import { programFolder } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, findSessions, inputParts, inputPath, readDatabase, readJsonColumn } from "../sqlite.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asString, toMilliseconds } from "../values.ts";
 
 const key = "memento/icube-ai-agent-storage";
 
-/** The editor's variants, by the names of their folders. */
-const editors = ["Trae", "Trae CN", "TRAE SOLO CN"];
+export const traeEditors = ["Trae", "Trae CN", "TRAE SOLO CN"];
 
-/** The `User` folders of the editor. */
-export const userFolders = (host: Host): string[] => editors.map((name) => join(programFolder(host), name, "User"));
+export const userFolders = (host: Host): string[] => traeEditors.map((name) => join(programFolder(host), name, "User"));
 
-/** Each conversation of the editor's databases. */
 export async function* findConversations(host: Host): AsyncGenerator<Input> {
   for (const user of userFolders(host)) {
     const workspaces = await listFolder(join(user, "workspaceStorage"));
     const folders = workspaces.filter((entry) => entry.isDirectory()).map(({ name }) => join("workspaceStorage", name));
     for (const folder of ["globalStorage", ...folders]) {
       const database = join(user, folder, "state.vscdb");
-      yield* await findSessions(database, (open) => listConversations(database, open));
+      yield* await findSessions(database, listConversations);
     }
   }
 }
@@ -44,7 +41,6 @@ function listConversations(path: string, database: DatabaseSync): Input[] {
   });
 }
 
-/** The sessions in a database; those of newer versions are encrypted elsewhere. */
 function readList(database: DatabaseSync, sink?: Sink): Fields[] {
   const row = database.prepare(`SELECT ${boundedColumn("value")} FROM ItemTable WHERE key = ?`).get(key);
   if (!row) return [];
@@ -54,13 +50,11 @@ function readList(database: DatabaseSync, sink?: Sink): Fields[] {
   return list.filter(isFields).filter(({ sessionId }) => asString(sessionId) !== undefined);
 }
 
-/** Reads one conversation. */
 export async function readConversation(path: string, source: string, sink: Sink): Promise<void> {
   const { database: file } = inputParts(path);
-  const list = (open: DatabaseSync) => listConversations(file, open);
   const workspace = await readJsonFile(join(dirname(file), "workspace.json"));
   const folder = isFields(workspace) ? parseFolderUrl(workspace.folder) : undefined;
-  await readDatabase(path, sink, list, async (database, id) => {
+  await readDatabase(path, sink, listConversations, async (database, id) => {
     const found = readList(database, sink).find(({ sessionId }) => sessionId === id);
     if (found) readSession(found, new SessionBuilder(sink, source, id), folder, sink);
   });
@@ -68,14 +62,14 @@ export async function readConversation(path: string, source: string, sink: Sink)
 
 function readSession(session: Fields, builder: SessionBuilder, folder: string | undefined, sink: Sink): void {
   builder.noteFolder(folder);
-  builder.noteTime(toTime(session.createdAt));
+  builder.noteTime(toMilliseconds(session.createdAt));
   builder.noteModel(session.model);
   for (const entry of Array.isArray(session.messages) ? session.messages : []) {
     sink.entry();
     const messages = isFields(entry) ? readMessages(entry, sink) : undefined;
     if (!messages) sink.invalid("not a message");
     else if (messages.length === 0) sink.skipped();
-    else if (isFields(entry)) builder.send(messages, { at: toTime(entry.timestamp), model: entry.model });
+    else if (isFields(entry)) builder.send(messages, { at: toMilliseconds(entry.timestamp), model: entry.model });
   }
   builder.end();
 }
@@ -90,13 +84,9 @@ function readMessages({ role, content, agentTaskContent }: Fields, sink: Sink): 
   return text === "" ? [] : [{ role: name, content: text }];
 }
 
-/** What the agent said or planned, where the answer is empty. */
 function taskText(task: unknown): string {
   if (!isFields(task)) return asString(task) ?? "";
   const said = asString(task.content) ?? asString(task.text) ?? asString(task.proposal);
   const items = isFields(task.guideline) && Array.isArray(task.guideline.planItems) ? task.guideline.planItems : [];
   return said ?? items.flatMap((item) => (isFields(item) ? (asString(item.content) ?? []) : [])).join("\n");
 }
-
-/** Milliseconds or seconds since 1970, or a text. */
-const toTime = (value: unknown): unknown => (typeof value === "number" && value < 1e11 ? value * 1000 : value);

@@ -1,21 +1,19 @@
 import { basename, dirname, join } from "node:path";
-import { findFiles, statInput } from "../../files/discovery.ts";
+import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { notice, toFunctionCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
+import { homeRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asCount, asString } from "../values.ts";
+import { withStampOf } from "../session-files.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
 const source = "mistral-vibe";
 
-/**
- * Mistral Vibe: a folder for each session, with its messages as JSON lines and its details.
- *
- * Messages have no times, and tokens are kept for the session alone.
- */
+/** Messages have no times, and only the session has tokens. */
 export const vibe: Adapter = {
   name: source,
   title: "Mistral Vibe",
@@ -23,15 +21,12 @@ export const vibe: Adapter = {
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
-      for await (const input of findFiles(path, (name) => name === "messages.jsonl")) {
-        const details = await statInput(join(dirname(input.path), "meta.json"));
-        yield { ...input, stamp: `${input.stamp}|${details?.stamp ?? ""}` };
-      }
+      for await (const input of findFiles(path, (name) => name === "messages.jsonl"))
+        yield await withStampOf(input, join(dirname(input.path), "meta.json"));
     }
   },
   async parse({ path }, sink) {
-    const read = await readJsonFile(join(dirname(path), "meta.json"));
-    const meta = isFields(read) ? read : {};
+    const meta = asFields(await readJsonFile(join(dirname(path), "meta.json")));
     const session = new SessionBuilder(sink, source, asString(meta.session_id) ?? basename(dirname(path)));
     noteDetails(session, meta);
     await readRecords(path, sink, (record) => {
@@ -43,16 +38,15 @@ export const vibe: Adapter = {
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.VIBE_HOME;
-  return [{ path: join(named || join(home, ".vibe"), "logs", "session"), ...(named && { variable: "VIBE_HOME" }) }];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")];
 }
 
 function readMessages(record: Fields, sink: Sink): Message[] {
-  const text = joinTexts(record.content, sink);
+  const text = readText(record.content, sink);
   switch (record.role) {
     case "user": {
-      const images = Array.isArray(record.images) ? record.images.filter(isFields) : [];
+      const images = listFields(record.images);
       const attachments = images.map(({ mime_type, name }) => ({
         type: asString(mime_type) ?? "image",
         ...(asString(name) && { name: String(name) }),
@@ -62,23 +56,18 @@ function readMessages(record: Fields, sink: Sink): Message[] {
       const pictures = images.flatMap(({ mime_type, data }) =>
         asString(data) ? dataText("image", mime_type, data) : [],
       );
-      const content = [text, ...pictures].filter(Boolean).join("\n");
-      const message: Message = { role: "user", content: content || "[image]" };
-      return [attachments.length > 0 ? withMetadata(message, { attachments }) : message];
+      const content = joinTexts([text, ...pictures]);
+      return [withAttachments({ role: "user", content: content || "[image]" }, attachments)];
     }
-    case "assistant": {
-      const thought = joinTexts(record.reasoning_content, sink);
-      const calls = Array.isArray(record.tool_calls) ? record.tool_calls.filter(isFields) : [];
+    case "assistant":
       return [
-        ...(thought ? [thinking(thought)] : []),
-        ...(text.trim() === "" ? [] : [{ role: "assistant", content: text }]),
-        ...calls.map(makeCall),
+        ...toThoughts(readText(record.reasoning_content, sink)),
+        ...toTexts("assistant", text),
+        ...listFields(record.tool_calls).map(toFunctionCall),
       ];
-    }
     case "tool":
-      return [toolResult(text, { callId: asString(record.tool_call_id), isError: /^\s*<tool_error>/.test(text) })];
+      return [toolResult(text, { callId: record.tool_call_id, isError: /^\s*<tool_error>/.test(text) })];
     case "system":
-      // The agent's own prompt.
       return [];
     default:
       sink.unhandled(`role.${asString(record.role) ?? "(none)"}`);
@@ -86,36 +75,27 @@ function readMessages(record: Fields, sink: Sink): Message[] {
   }
 }
 
-function makeCall({ id, function: called }: Fields): Message {
-  const { name, arguments: input } = isFields(called) ? called : ({} as Fields);
-  return toolCall(asString(name) ?? "tool", asString(id), input);
-}
-
-function joinTexts(content: unknown, sink: Sink): string {
+function readText(content: unknown, sink: Sink): string {
   if (typeof content === "string") return content;
-  const parts = Array.isArray(content) ? content.filter(isFields) : [];
-  return parts
-    .map((part) => {
-      if (part.type !== "text") sink.unhandled(`content.${asString(part.type) ?? "(none)"}`);
-      return asString(part.text) ?? "";
-    })
-    .filter(Boolean)
-    .join("\n");
+  const texts = listFields(content).map(({ type, text }) => {
+    if (type !== "text") sink.unhandled(`content.${asString(type) ?? "(none)"}`);
+    return text;
+  });
+  return joinTexts(texts);
 }
 
 function noteDetails(session: SessionBuilder, meta: Fields): void {
   const { environment, stats, config } = meta;
-  session.noteFolder(isFields(environment) ? environment.working_directory : undefined);
+  session.noteFolder(asFields(environment).working_directory);
   session.noteTitle(meta.title);
   session.noteTime(meta.start_time);
   session.note("branch", meta.git_branch);
   session.note("forkedFrom", meta.parent_session_id);
-  session.noteModel(asString(meta.model) ?? (isFields(config) ? asString(config.active_model) : undefined));
+  session.noteModel(asString(meta.model) ?? asString(asFields(config).active_model));
   if (!isFields(stats)) return;
   const inputTokens = asCount(stats.session_prompt_tokens);
   const outputTokens = asCount(stats.session_completion_tokens);
   if (inputTokens === undefined || outputTokens === undefined) return;
-  // Newer versions tell how much of the input came from the cache.
   const cacheReadTokens = Math.min(asCount(stats.session_cached_tokens) ?? 0, inputTokens);
   session.addUsage({ inputTokens: inputTokens - cacheReadTokens, outputTokens, cacheReadTokens });
 }

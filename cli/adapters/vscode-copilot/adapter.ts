@@ -1,22 +1,20 @@
 import { basename, dirname, extname, join } from "node:path";
-import { findFiles, listFolder, statInput } from "../../files/discovery.ts";
+import { findFiles, listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, Sink } from "../adapter.ts";
-import { editorFolders } from "../editor-folders.ts";
+import { editorFolders } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { uriPath } from "../uri.ts";
+import { asFields, parseUriPath } from "../values.ts";
 import { LogPlan, Replay } from "./replay.ts";
 import { Turn } from "./turn.ts";
 
 const source = "vscode-copilot";
 
 /**
- * The chat of Visual Studio Code and the editors built from it: a file for each session, in the folder of its workspace.
- *
- * - Newer files are logs of changes (`.jsonl`), older ones one JSON text (`.json`). Both are read twice: see replay.ts.
- * - A session that moved to another workspace is copied there: the latest copy is read.
+ * Newer files are logs of changes, older ones one JSON text; both are read twice (replay.ts). A session that moved to
+ * another workspace is copied there.
  */
 export const vscodeCopilot: Adapter = {
   name: source,
@@ -40,7 +38,7 @@ export const vscodeCopilot: Adapter = {
   },
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, extname(path)));
-    session.noteFolder(await readFolder(dirname(dirname(path))));
+    session.noteFolder(await readFolder(join(dirname(dirname(path)), "workspace.json")));
     const plan = new LogPlan();
     await read(path, sink, "counted", {
       request: (_json, line) => plan.addRequest(line),
@@ -72,7 +70,7 @@ async function* findChats(host: Host): AsyncGenerator<Input> {
   for (const { path } of editorFolders(host, "globalStorage", emptyWindows)) yield* findFiles(path, isChat);
 }
 
-/** Of two files of a session, in one folder the log, else the one that was changed later. */
+/** In the same folder, the log is better. */
 function isBetter(one: Input, other: Input): boolean {
   if (dirname(one.path) === dirname(other.path)) return one.path.endsWith(".jsonl");
   return one.modifiedAt > other.modifiedAt;
@@ -80,11 +78,9 @@ function isBetter(one: Input, other: Input): boolean {
 
 type Handlers = {
   request(json: string, line: number): void;
-  /** @returns whether the line is of a known form */
   line(line: Fields, number: number): boolean;
 };
 
-/** @param pass `counted` counts requests and lines, `read` the ones that can't be read */
 async function read(path: string, sink: Sink, pass: "counted" | "read", { request, line }: Handlers): Promise<void> {
   const isLog = path.endsWith(".jsonl");
   let number = 1;
@@ -111,7 +107,7 @@ async function read(path: string, sink: Sink, pass: "counted" | "read", { reques
     {
       tooLong(item) {
         if (pass === "read") sink.lost(item === 0 ? `line ${number} is too long` : `request ${item} is too long`);
-        // Its place is kept: later lines name requests by their number.
+        // Later lines name requests by their number.
         if (item !== 0) request("null", number);
       },
       pause: () => sink.pause(),
@@ -130,17 +126,14 @@ function sendTurn(request: unknown, session: SessionBuilder, sink: Sink): void {
 function noteFields(session: SessionBuilder, fields: Fields): void {
   session.noteTime(fields.creationDate);
   session.noteTitle(fields.customTitle ?? fields.computedTitle);
-  session.noteFolder(uriPath(fields.workingDirectory));
+  session.noteFolder(parseUriPath(fields.workingDirectory));
   const { repoData } = fields;
   if (!isFields(repoData)) return;
   session.noteRepository(repoData.remoteUrl);
   session.note("branch", repoData.localBranch);
 }
 
-/** The folder of a workspace; of one with several folders its file, without the ending. */
-async function readFolder(storage: string): Promise<string | undefined> {
-  const path = join(storage, "workspace.json");
-  const noted = (await statInput(path)) ? await readJsonFile(path) : undefined;
-  if (!isFields(noted)) return undefined;
-  return uriPath(noted.folder) ?? uriPath(noted.workspace)?.replace(/\.code-workspace$/, "");
+async function readFolder(path: string): Promise<string | undefined> {
+  const { folder, workspace } = asFields(await readJsonFile(path));
+  return parseUriPath(folder) ?? parseUriPath(workspace)?.replace(/\.code-workspace$/, "");
 }

@@ -2,62 +2,54 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { toolCall, toolResult } from "../messages.ts";
 import { dataText } from "../pictures.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
-/** A call as it was sent to the model: `{id, name, arguments}`. */
 type ModelCall = { id: string; name: string | undefined; input: unknown };
 
-/** A text that is given alone or as Markdown. */
 export const getMarkdown = (value: unknown): string =>
   asString(value) ?? (isFields(value) ? (asString(value.value) ?? "") : "");
 
-/** The calls of a turn: what the editor showed of them, joined with what the model sent and got. */
+/** Joins what the editor showed of a turn's calls with what the model sent and got. */
 export class Calls {
   readonly #calls: ModelCall[];
   readonly #results: Fields;
   readonly #claimed = new Set<ModelCall>();
 
-  /** @param metadata of the turn's result */
   constructor(metadata: Fields) {
-    const rounds = Array.isArray(metadata.toolCallRounds) ? metadata.toolCallRounds.filter(isFields) : [];
-    const calls = rounds.flatMap(({ toolCalls }) => (Array.isArray(toolCalls) ? toolCalls.filter(isFields) : []));
+    const rounds = listFields(metadata.toolCallRounds);
+    const calls = rounds.flatMap(({ toolCalls }) => listFields(toolCalls));
     this.#calls = calls.map(({ id, name, arguments: input }) => ({
       id: asString(id) ?? "",
       name: asString(name),
       input,
     }));
-    this.#results = isFields(metadata.toolCallResults) ? metadata.toolCallResults : {};
+    this.#results = asFields(metadata.toolCallResults);
   }
 
-  /** A shown call and its result. The model's id is the shown one with a suffix; older versions show another. */
+  /** Older versions show another id than the model's. */
   messages(shown: Fields, modelId?: string): Message[] {
     const id = asString(shown.toolCallId) ?? asString(shown.id);
     const sought = (modelId ?? id)?.split("__vscode-")[0];
     const call = this.#calls.find((one) => sought !== undefined && one.id.split("__vscode-")[0] === sought);
     if (call) this.#claimed.add(call);
-    const data = isFields(shown.toolSpecificData) ? shown.toolSpecificData : {};
-    const details = isFields(shown.resultDetails) ? shown.resultDetails : {};
+    const data = asFields(shown.toolSpecificData);
+    const details = asFields(shown.resultDetails);
     const name = call?.name ?? asString(shown.toolId) ?? "tool";
-    const input = call?.input ?? asString(details.input) ?? data.rawInput ?? readInput(data) ?? described(shown);
-    const output = (call && this.#readOutput(call.id)) ?? shownOutput(data, shown.resultDetails);
+    const input = call?.input ?? asString(details.input) ?? data.rawInput ?? readInput(data) ?? describe(shown);
+    const output = (call && this.#readOutput(call.id)) ?? readShownOutput(data, shown.resultDetails);
     const message = toolCall(name, id, input);
     if (output === undefined && shown.isComplete !== true) return [message];
-    const state = isFields(data.terminalCommandState) ? data.terminalCommandState : {};
-    const durationMs = asCount(state.duration);
-    const outcome = { callId: id, isError: details.isError === true, exitCode: getExitCode(state), durationMs };
+    const { exitCode, duration } = asFields(data.terminalCommandState);
+    const outcome = { callId: id, isError: details.isError === true, exitCode, durationMs: asCount(duration) };
     return [message, toolResult(output ?? "", outcome)];
   }
 
   #readOutput(id: string): string | undefined {
     const result = this.#results[id];
     if (!isFields(result) || !Array.isArray(result.content)) return undefined;
-    return result.content
-      .map((part) => partText(part))
-      .filter(Boolean)
-      .join("\n");
+    return joinTexts(result.content.map((part) => readPart(part)));
   }
 
-  /** Calls that the editor did not show. */
   rest(): Message[] {
     return this.#calls
       .filter((call) => !this.#claimed.has(call))
@@ -68,7 +60,7 @@ export class Calls {
       });
   }
 
-  /** Where no id is the model's and there are as many calls as shown ones, they go by their order: their ids by the shown ones. */
+  /** If no shown id is the model's, the calls match in order. */
   idsInOrder(shown: Fields[]): Map<unknown, string> {
     const known = new Set(this.#calls.map(({ id }) => id.split("__vscode-")[0]));
     const isByOrder =
@@ -77,13 +69,10 @@ export class Calls {
   }
 }
 
-const getExitCode = ({ exitCode }: Fields): number | undefined =>
-  Number.isSafeInteger(exitCode) ? Number(exitCode) : undefined;
-
 function readInput(data: Fields): Fields | undefined {
   switch (data.kind) {
     case "terminal": {
-      const line = isFields(data.commandLine) ? data.commandLine : {};
+      const line = asFields(data.commandLine);
       const command = [line.userEdited, line.toolEdited, line.original, data.command].map(asString).find(Boolean);
       return command ? { command } : undefined;
     }
@@ -96,30 +85,28 @@ function readInput(data: Fields): Fields | undefined {
   }
 }
 
-const described = (shown: Fields): Fields | undefined => {
+const describe = (shown: Fields): Fields | undefined => {
   const message = getMarkdown(shown.pastTenseMessage) || getMarkdown(shown.invocationMessage);
   return message ? { message } : undefined;
 };
 
-/** What the editor showed of a result: texts, and paths of files. */
-function shownOutput(data: Fields, details: unknown): string | undefined {
-  const output = isFields(data.terminalCommandOutput) ? asString(data.terminalCommandOutput.text) : undefined;
+function readShownOutput(data: Fields, details: unknown): string | undefined {
+  const output = asString(asFields(data.terminalCommandOutput).text);
   if (output !== undefined) return output;
   if (data.kind === "subagent" && asString(data.result)) return asString(data.result);
   if (Array.isArray(details)) return details.filter(isFields).map(getPath).filter(Boolean).join("\n");
   if (!isFields(details)) return undefined;
   const parts = Array.isArray(details.output) ? details.output : isFields(details.output) ? [details.output] : [];
   if (details.output === undefined) return undefined;
-  return parts.filter(isFields).map(embedText).filter(Boolean).join("\n");
+  return parts.filter(isFields).map(readEmbed).filter(Boolean).join("\n");
 }
 
-/** A URI's path. */
 export function getPath({ uri, fsPath, path, external }: Fields): string {
   if (isFields(uri)) return getPath(uri);
   return asString(fsPath) ?? asString(path) ?? asString(external) ?? "";
 }
 
-function embedText(part: Fields): string {
+function readEmbed(part: Fields): string {
   const { mimeType, value, base64Data, isText } = part;
   const isPlain = asString(mimeType) === undefined || isText === true;
   if (isPlain && typeof value === "string") return value;
@@ -130,25 +117,23 @@ function embedText(part: Fields): string {
 
 const maxDepth = 60;
 
-/** A part of a result: a text, an image, or a tree of texts as `prompt-tsx` builds it. */
-function partText(part: unknown, depth = 0): string {
+function readPart(part: unknown, depth = 0): string {
   if (typeof part === "string") return part;
   if (!isFields(part) || depth > maxDepth) return "";
   const { value, mimeType, data } = part;
   if (typeof value === "string") return value;
-  if (isFields(value) && isFields(value.node)) return nodeText(value.node);
-  if (isFields(value)) return partText(value, depth + 1) || JSON.stringify(value);
+  if (isFields(value) && isFields(value.node)) return readNode(value.node);
+  if (isFields(value)) return readPart(value, depth + 1) || JSON.stringify(value);
   return mimeType ? dataText("image", mimeType, data) : "";
 }
 
-/** The leaves' texts, each on a line of its own where its leaf says so. */
-function nodeText(node: Fields, depth = 0): string {
+function readNode(node: Fields, depth = 0): string {
   if (typeof node.text === "string") return node.text;
   if (depth > maxDepth || !Array.isArray(node.children)) return "";
   let text = "";
   for (const child of node.children.filter(isFields)) {
     const isNewLine = child.lineBreakBefore === true && text !== "" && !text.endsWith("\n");
-    text += `${isNewLine ? "\n" : ""}${nodeText(child, depth + 1)}`;
+    text += `${isNewLine ? "\n" : ""}${readNode(child, depth + 1)}`;
   }
   return text;
 }

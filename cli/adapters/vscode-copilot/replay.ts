@@ -1,31 +1,26 @@
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, parseJson } from "../../files/json.ts";
+import { asFields } from "../values.ts";
 
-/** What one line of a log does to the session: `kind` 0 begins it, 1 sets, 2 appends or cuts, 3 deletes. */
+/** `kind` 0 begins the session, 1 sets, 2 appends or cuts, 3 deletes. */
 type Operation = { kind: number; path: (string | number)[]; value: unknown; cutAt: number | undefined };
 
 const isKey = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number";
 
-/** @returns undefined where it is none */
 function readOperation(line: Fields): Operation | undefined {
   const { kind, k: path = [], v: value, i } = line;
   if (typeof kind !== "number" || !Array.isArray(path) || !path.every(isKey)) return undefined;
   return { kind, path, value, cutAt: typeof i === "number" ? i : undefined };
 }
 
-/** The request that an operation changes, or undefined. */
 const getRequestIndex = ({ path }: Operation): number | undefined =>
   path[0] === "requests" && typeof path[1] === "number" ? path[1] : undefined;
 
 const changesList = ({ kind, path }: Operation): boolean => kind === 2 && path.length === 1 && path[0] === "requests";
 
-/**
- * Finds, in a first pass over a log, where each request is changed last: from there on it can be sent and forgotten, so that a
- * log of any size is read in bounded memory.
- */
+/** A request can be sent and forgotten from its last change on, so that a log of any size is read in bounded memory. */
 export class LogPlan {
   readonly #last: number[] = [];
   #count = 0;
-  /** The line that begins the session. */
   begin = 0;
 
   addRequest(line: number): void {
@@ -61,14 +56,11 @@ export class LogPlan {
   }
 }
 
-/** Replays a log, or takes a whole session, and hands over each request once nothing changes it any more. */
 export class Replay {
   readonly #plan: LogPlan;
   readonly #send: (request: unknown) => void;
-  /** Those that were sent are empty. */
   #requests: unknown[] = [];
   #sent = 0;
-  /** The session's own fields. */
   fields: Fields = {};
 
   constructor(plan: LogPlan, send: (request: unknown) => void) {
@@ -82,7 +74,6 @@ export class Replay {
     this.#release(line);
   }
 
-  /** @returns whether the line is an operation */
   add(line: Fields, number: number): boolean {
     const operation = readOperation(line);
     if (!operation) return false;
@@ -95,7 +86,7 @@ export class Replay {
   #apply(operation: Operation): void {
     const { kind, path, value, cutAt } = operation;
     if (kind === 0) {
-      const { requests: _separate, ...fields } = isFields(value) ? value : {};
+      const { requests: _separate, ...fields } = asFields(value);
       this.fields = fields;
       return;
     }
@@ -120,7 +111,6 @@ export class Replay {
     }
   }
 
-  /** Sends what is left. */
   end(): void {
     for (; this.#sent < this.#requests.length; this.#sent++) this.#send(this.#requests[this.#sent]);
   }

@@ -1,9 +1,9 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, thinking, toolCall, withMetadata } from "../messages.ts";
+import { makeAttachment, notice, thinking, toNotices, toolCall, withAttachments } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString, asTimestamp } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asCount, asFields, asString, asTimestamp, listFields } from "../values.ts";
 import { Calls, getMarkdown, getPath } from "./calls.ts";
 
 const skippedParts = new Set(
@@ -15,7 +15,6 @@ const skippedParts = new Set(
 
 const isCall = ({ kind }: Fields): boolean => kind === "toolInvocationSerialized" || kind === "toolInvocation";
 
-/** Builds the messages of one turn: what the user asked, and the parts of the answer in their order. */
 export class Turn {
   readonly #sink: Sink;
   readonly #request: Fields;
@@ -26,20 +25,19 @@ export class Turn {
   constructor(sink: Sink, request: Fields) {
     this.#sink = sink;
     this.#request = request;
-    this.#result = isFields(request.result) ? request.result : {};
+    this.#result = asFields(request.result);
   }
 
   send(session: SessionBuilder): void {
     const request = this.#request;
-    const metadata = isFields(this.#result.metadata) ? this.#result.metadata : {};
+    const metadata = asFields(this.#result.metadata);
     const at = asCount(request.timestamp) || undefined;
     session.send(readQuestion(request), { at });
-    const parts = partsIn(request.response);
+    const parts = listParts(request.response);
     this.#addParts(parts, new Calls(metadata));
     const { errorDetails } = this.#result;
-    const error = isFields(errorDetails) ? asString(errorDetails.message) : undefined;
-    if (error) this.#messages.push(notice(error));
-    const ended = isFields(request.modelState) ? asCount(request.modelState.completedAt) : undefined;
+    this.#messages.push(...toNotices(asFields(errorDetails).message));
+    const ended = asCount(asFields(request.modelState).completedAt);
     const last = this.#messages.at(-1);
     const endedAt = asTimestamp(ended);
     if (ended && endedAt && at && ended >= at && last) last.createdAt = endedAt;
@@ -52,7 +50,7 @@ export class Turn {
 
   #addParts(parts: Fields[], calls: Calls): void {
     const shown = new Map<unknown, Fields>();
-    // A call is written again when its state has changed: it stays where it was first.
+    // A call is written again when its state has changed.
     for (const part of parts) if (isCall(part)) shown.set(part.toolCallId ?? part.id ?? part, part);
     const ids = calls.idsInOrder([...shown.values()]);
     const hasCalls = shown.size > 0;
@@ -81,7 +79,7 @@ export class Turn {
         this.#text += getMarkdown(part.content);
         break;
       case "inlineReference":
-        this.#text += referenceText(part);
+        this.#text += formatReference(part);
         break;
       case "thinking": {
         const text = Array.isArray(part.value) ? part.value.filter(asString).join("\n") : asString(part.value);
@@ -90,7 +88,7 @@ export class Turn {
       }
       case "textEditGroup":
       case "notebookEditGroup":
-        // With calls, these are the changes that the calls made.
+        // If there are calls, they made these changes.
         if (!hasCalls) this.#push(makeEdit(kind, part));
         break;
       case "questionCarousel":
@@ -131,11 +129,10 @@ export class Turn {
     if (text.trim() !== "") this.#messages.push({ role: "assistant", content: text.trim() });
   }
 
-  /** Where nothing was shown, what the model said last. */
   #addLastWords(): void {
-    const metadata = isFields(this.#result.metadata) ? this.#result.metadata : {};
-    const listed = Array.isArray(metadata.messages) ? metadata.messages.filter(isFields) : [];
-    const rounds = Array.isArray(metadata.toolCallRounds) ? metadata.toolCallRounds.filter(isFields) : [];
+    const metadata = asFields(this.#result.metadata);
+    const listed = listFields(metadata.messages);
+    const rounds = listFields(metadata.toolCallRounds);
     const text =
       asString(listed.findLast(({ role }) => role === "assistant")?.content) ?? asString(rounds.at(-1)?.response);
     if (text) this.#messages.push({ role: "assistant", content: text });
@@ -144,15 +141,14 @@ export class Turn {
 
 const isAnswer = ({ role, metadata }: Message): boolean => role === "assistant" && metadata?.kind !== "thinking";
 
-/** Older versions keep the answer as one text, or as a list of texts. */
-function partsIn(response: unknown): Fields[] {
+function listParts(response: unknown): Fields[] {
   const parts: unknown[] = Array.isArray(response) ? response : [response];
   return parts.map((part) => (typeof part === "string" ? { value: part } : part)).filter(isFields);
 }
 
 function readQuestion(request: Fields): Message[] {
   const { message, variableData } = request;
-  const parts = isFields(message) && Array.isArray(message.parts) ? message.parts.filter(isFields) : [];
+  const parts = listFields(asFields(message).parts);
   const text =
     asString(message) ??
     (isFields(message) ? (asString(message.text) ?? parts.map((part) => asString(part.text) ?? "").join("")) : "");
@@ -161,39 +157,34 @@ function readQuestion(request: Fields): Message[] {
   if (text.trim() === "" && attachments.length === 0) return [];
   if (request.isSystemInitiated === true) return [notice(text, "user")];
   const content = text || attachments.map(({ name }) => `[${name ?? "attachment"}]`).join(" ");
-  return [withMetadata({ role: "user", content }, { attachments: attachments.length > 0 ? attachments : undefined })];
+  return [withAttachments({ role: "user", content }, attachments)];
 }
 
-/** What the user attached: a file, an image, a symbol; not what the editor added by itself. */
-function readAttachment({ kind, name, mimeType, isFile, isDirectory }: Fields): { type?: string; name?: string }[] {
+function readAttachment({ kind, name, mimeType, isFile, isDirectory }: Fields): Fields[] {
   const type = asString(mimeType) ?? asString(kind) ?? (isFile ? "file" : isDirectory ? "directory" : undefined);
   if (["implicit", "workspace", "promptText", "promptFile", "tool", "toolset", undefined].includes(type)) return [];
-  return [{ ...(type && { type }), ...(asString(name) && { name: String(name) }) }];
+  return [makeAttachment(type, name)];
 }
 
-function referenceText({ name, inlineReference }: Fields): string {
+function formatReference({ name, inlineReference }: Fields): string {
   const path = isFields(inlineReference) ? getPath(inlineReference) : "";
-  const shown = asString(name) ?? (isFields(inlineReference) ? asString(inlineReference.name) : undefined) ?? path;
+  const shown = asString(name) ?? asString(asFields(inlineReference).name) ?? path;
   return shown ? `\`${shown}\`` : "";
 }
 
-/** An edit that was applied without a call. */
 function makeEdit(kind: string, { uri, edits }: Fields): Message {
   const groups = Array.isArray(edits) ? edits.flat().filter(isFields) : [];
   const texts = groups.map(({ text }) => ({ old_string: "", new_string: asString(text) ?? "" }));
   return toolCall(kind, undefined, { file_path: isFields(uri) ? getPath(uri) : "", edits: texts });
 }
 
-/** The model that answered: the one that was chosen, where the user left it to the editor. */
 function findModel({ modelId }: Fields, parts: Fields[], metadata: Fields): string | undefined {
   const resolved = parts.findLast(({ kind }) => kind === "autoModeResolution")?.resolvedModel;
   return asString(resolved) ?? asString(metadata.resolvedModel) ?? asString(modelId)?.replace(/^copilot\//, "");
 }
 
-/** The output of the turn, and the input of its last request: the editor keeps no other. */
-function readUsage(request: Fields, metadata: Fields): Usage | undefined {
-  const inputTokens = asCount(metadata.promptTokens) ?? asCount(request.promptTokens);
-  const outputTokens = asCount(request.completionTokens) ?? asCount(metadata.outputTokens);
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  return { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
+function readUsage(request: Fields, metadata: Fields): Usage {
+  const inputTokens = metadata.promptTokens ?? request.promptTokens;
+  const outputTokens = request.completionTokens ?? metadata.outputTokens;
+  return readTokens({ inputTokens, outputTokens });
 }

@@ -1,12 +1,14 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
-import { asString } from "../values.ts";
+import { asFields, asString } from "../values.ts";
+
+export const source = "zed";
 
 type Unhandled = (type: string) => void;
 
-/** A value of an enumeration in Rust: `"Name"`, or `{"Name": …}`. */
+/** Reads a value of an enumeration in Rust: `"Name"`, or `{"Name": …}`. */
 export function readVariant(value: unknown): [string, unknown] {
   if (typeof value === "string") return [value, undefined];
   return (isFields(value) && Object.entries(value)[0]) || ["(none)", undefined];
@@ -14,7 +16,6 @@ export function readVariant(value: unknown): [string, unknown] {
 
 const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The user's text, with what it mentions by name. */
 export function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   const attachments: Fields[] = [];
   const pictures: string[] = [];
@@ -34,15 +35,12 @@ export function userMessages(content: unknown, unhandled: Unhandled): Message[] 
   });
   const text = [parts.join(""), ...pictures].filter((part) => part.trim()).join("\n");
   if (!text && attachments.length === 0) return [];
-  const message = { role: "user", content: text || "[image]" };
-  return [withMetadata(message, { attachments: attachments.length > 0 ? attachments : undefined })];
+  return [withAttachments({ role: "user", content: text || "[image]" }, attachments)];
 }
 
-/** A picture is base64 of a PNG, beside its size. */
 const imageText = (image: unknown): string =>
   isFields(image) && asString(image.source) ? dataText("image", "image/png", image.source) : "[image]";
 
-/** The path, name or address in what is mentioned. */
 function readName(uri: unknown): string | undefined {
   if (typeof uri === "string") return uri;
   const [, about] = readVariant(uri);
@@ -50,27 +48,26 @@ function readName(uri: unknown): string | undefined {
   return asString(about.abs_path) ?? asString(about.path) ?? asString(about.name) ?? asString(about.url);
 }
 
-/** An answer: what the model said and called, and below it what the tools returned. */
 export function agentMessages({ content, tool_results: results }: Fields, unhandled: Unhandled): Message[] {
   const said = toList(content).flatMap((part): Message[] => {
     const [kind, value] = readVariant(part);
-    const fields = isFields(value) ? value : {};
+    const fields = asFields(value);
     const text = asString(value) ?? asString(fields.text);
     switch (kind) {
       case "Text":
-        return text?.trim() ? [{ role: "assistant", content: text }] : [];
+        return toTexts("assistant", text);
       case "Thinking":
-        return text?.trim() ? [thinking(text)] : [];
+        return toThoughts(text);
       case "RedactedThinking":
         return [];
       case "ToolUse":
-        return [toolCall(asString(fields.name) ?? "tool", asString(fields.id), fields.input ?? fields.raw_input)];
+        return [toolCall(fields.name, fields.id, fields.input ?? fields.raw_input)];
       default:
         unhandled(`agent.${kind}`);
         return [];
     }
   });
-  const returned = Object.entries(isFields(results) ? results : {});
+  const returned = Object.entries(asFields(results));
   return [
     ...said,
     ...returned.flatMap(([id, result]) => (isFields(result) ? [resultMessage(id, result, unhandled)] : [])),
@@ -86,7 +83,7 @@ function resultMessage(id: string, result: Fields, unhandled: Unhandled): Messag
     .join("\n");
   const declined = /^Permission to run tool (?:denied|action denied)|^Tool canceled by user/i.test(text);
   return toolResult(declined ? `User rejected the call. ${text}` : text || (asString(output) ?? ""), {
-    callId: asString(result.tool_use_id) ?? id,
+    callId: result.tool_use_id ?? id,
     isError: result.is_error === true,
   });
 }
@@ -102,7 +99,7 @@ function partText(part: unknown, unhandled: Unhandled): string {
   return "";
 }
 
-/** A message of versions before 2025-10: segments, and tools apart from them. */
+/** For versions before October 2025. */
 export function legacyMessages(message: Fields, unhandled: Unhandled): Message[] {
   const { role } = message;
   if (role === "system") return [];
@@ -113,15 +110,14 @@ export function legacyMessages(message: Fields, unhandled: Unhandled): Message[]
   const said = toList(message.segments)
     .filter(isFields)
     .flatMap((segment): Message[] => {
-      const text = asString(segment.text);
-      if (segment.type === "text") return text?.trim() ? [{ role, content: text }] : [];
-      if (segment.type === "thinking") return text?.trim() ? [thinking(text)] : [];
+      if (segment.type === "text") return toTexts(role, segment.text);
+      if (segment.type === "thinking") return toThoughts(segment.text);
       if (segment.type !== "redacted_thinking") unhandled(`segment.${asString(segment.type) ?? "(none)"}`);
       return [];
     });
   const calls = toList(message.tool_uses)
     .filter(isFields)
-    .map(({ id, name, input }) => toolCall(asString(name) ?? "tool", asString(id), input));
+    .map(({ id, name, input }) => toolCall(name, id, input));
   const results = toList(message.tool_results).filter(isFields);
   return [...said, ...calls, ...results.map((result) => resultMessage("", result, unhandled))];
 }

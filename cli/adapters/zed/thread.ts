@@ -6,15 +6,13 @@ import type { Input, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
-import { agentMessages, legacyMessages, readVariant, userMessages } from "./messages.ts";
-import { source } from "./source.ts";
+import { readAnthropicTokens, subtractUsage, type Usage } from "../usage.ts";
+import { asFields, asString, listFields } from "../values.ts";
+import { agentMessages, legacyMessages, readVariant, source, userMessages } from "./messages.ts";
 
 /** A thread is one value of JSON, mostly compressed to a tenth. */
 const [fewJsonBytes, maxJsonBytes] = [1024 * 1024, 64 * 1024 * 1024];
 
-/** The threads of a database. */
 export function listThreads(path: string, database: DatabaseSync): Input[] {
   const rows = database
     .prepare(
@@ -29,7 +27,6 @@ export function listThreads(path: string, database: DatabaseSync): Input[] {
   }));
 }
 
-/** Reads one thread. */
 export async function readThread(database: DatabaseSync, id: string, sink: Sink): Promise<void> {
   sink.entry();
   const optional = ["parent_id", "folder_paths", "created_at"].map((name) =>
@@ -44,12 +41,12 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
   if (!thread) return;
   sink.skipped();
   noteDetails(session, row, thread);
-  const requests = new Map(usagesIn(thread.request_token_usage));
+  const requests = new Map(listUsages(thread.request_token_usage));
   let usage: Usage | undefined;
   for (const message of Array.isArray(thread.messages) ? thread.messages : []) {
     sink.entry();
     const [kind, value] = isFields(message) && typeof message.role === "string" ? [] : readVariant(message);
-    const fields = isFields(value) ? value : {};
+    const fields = asFields(value);
     if (kind === "User") {
       const key = asString(fields.id) ?? "";
       usage = requests.get(key);
@@ -59,10 +56,9 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
     if (messages.length === 0) sink.skipped();
     const isAnswer = messages.some(({ role }) => role === "assistant");
     session.send(messages, {
-      ...(isAnswer && { model: isFields(thread.model) ? thread.model.model : undefined, usage }),
+      ...(isAnswer && { model: asFields(thread.model).model, usage }),
       uuid: fields.id,
     });
-    // The tokens of a question stand with its first answer.
     if (isAnswer) usage = undefined;
     await sink.pause();
   }
@@ -79,7 +75,7 @@ function readMessages(kind: string | undefined, message: Fields, sink: Sink) {
       return userMessages(message.content, unhandled);
     case "Agent":
       return agentMessages(message, unhandled);
-    case "Resume": // the user let the agent go on
+    case "Resume":
       return [];
     case "Compaction":
       return [notice(asString(message.summary) ?? "The conversation so far was compacted.", "user")];
@@ -132,44 +128,29 @@ function noteDetails(session: SessionBuilder, row: Fields, thread: Fields): void
   if (title && !/^New (?:Agent )?Thread$/.test(title)) session.noteTitle(title);
   session.note("parent", row.parent_id);
   session.noteTime(row.created_at ?? row.updated_at);
-  const snapshot = isFields(thread.initial_project_snapshot) ? thread.initial_project_snapshot : {};
+  const snapshot = asFields(thread.initial_project_snapshot);
   session.noteTime(snapshot.timestamp);
-  const [worktree] = (Array.isArray(snapshot.worktree_snapshots) ? snapshot.worktree_snapshots : []).filter(isFields);
+  const [worktree] = listFields(snapshot.worktree_snapshots);
   if (!worktree) return;
   session.noteFolder(worktree.worktree_path);
-  const git = isFields(worktree.git_state) ? worktree.git_state : {};
+  const git = asFields(worktree.git_state);
   session.note("branch", git.current_branch);
   session.noteRepository(git.remote_url);
 }
 
-/** The first of the folders: one in each line, or a list. */
 function firstFolder(paths: unknown): string | undefined {
   const text = asString(paths)?.trim();
   const list = text?.startsWith("[") ? parseJson(text) : text?.split(/[\n\0]/);
   return Array.isArray(list) ? asString(list[0]) : undefined;
 }
 
-/** The tokens of each question, by its id; older versions have a list. */
-function usagesIn(requests: unknown): [string, Usage][] {
-  return Object.entries(isFields(requests) ? requests : {}).map(([id, usage]) => [id, readUsage(usage)]);
+/** Older versions have a list. */
+function listUsages(requests: unknown): [string, Usage][] {
+  return Object.entries(asFields(requests)).map(([id, usage]) => [id, readAnthropicTokens(asFields(usage))]);
 }
 
-function readUsage(value: unknown): Usage {
-  const usage = isFields(value) ? value : {};
-  return {
-    inputTokens: asCount(usage.input_tokens) ?? 0,
-    outputTokens: asCount(usage.output_tokens) ?? 0,
-    cacheReadTokens: asCount(usage.cache_read_input_tokens) ?? 0,
-    cacheWriteTokens: asCount(usage.cache_creation_input_tokens) ?? 0,
-  };
-}
-
-/** Adds what the thread used in all beside the tokens that its questions name. */
 function addRest(session: SessionBuilder, thread: Fields): void {
-  const rest = readUsage(thread.cumulative_token_usage);
-  for (const [, usage] of usagesIn(thread.request_token_usage)) {
-    for (const [name, count] of Object.entries(usage) as [keyof Usage, number][])
-      rest[name] = (rest[name] ?? 0) - count;
-  }
-  session.addUsage(Object.fromEntries(Object.entries(rest).map(([name, count]) => [name, Math.max(0, count)])));
+  const total = readAnthropicTokens(asFields(thread.cumulative_token_usage));
+  const named = listUsages(thread.request_token_usage).map(([, usage]) => usage);
+  session.addUsage(named.reduce(subtractUsage, total));
 }

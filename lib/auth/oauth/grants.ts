@@ -128,7 +128,12 @@ function refuse(description: string): never {
 
 const isFor = (client: OauthClient, { clientHash }: AgentGrant) => hasHash(client.id, clientHash);
 
-async function renew(tx: Db, { id }: AgentGrant, accessToken: string, more: { tokenId?: string }): Promise<IssuedTokens> {
+async function renew(
+  tx: Db,
+  { id }: AgentGrant,
+  accessToken: string,
+  more: { tokenId?: string },
+): Promise<IssuedTokens> {
   const refreshToken = makeText("refresh", id);
   const data = { ...more, refreshHash: sha256(refreshToken), expiresAt: after(refreshSeconds) };
   await tx.agentGrant.update({ where: { id }, data });

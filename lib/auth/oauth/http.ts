@@ -69,4 +69,4 @@ export function getField(form: OauthForm, name: string): string {
 }
 
 /** The public client of a call. @throws OauthError `invalid_client` */
-export const readClient = (form: OauthForm): OauthClient => readClient(form.get("client_id"));
+export const readFormClient = (form: OauthForm): OauthClient => readClient(form.get("client_id"));

@@ -2,7 +2,7 @@
 import "server-only";
 import { agentScope, oauthAddresses } from "#lib/auth/oauth/addresses";
 import { OauthError } from "#lib/auth/oauth/errors";
-import { type OauthClient, hasRedirectUri, readClient } from "#lib/auth/oauth/registration";
+import { hasRedirectUri, type OauthClient, readClient } from "#lib/auth/oauth/registration";
 import { limits } from "#lib/limits";
 
 type AuthorizeQuery = { [name: string]: string | string[] | undefined };
@@ -11,7 +11,10 @@ type AuthorizeQuery = { [name: string]: string | string[] | undefined };
 export type ReturnTo = { redirectUri: string; state: string | undefined };
 
 /** A request that can be asked of a person, or what the client is told instead. */
-export type AgentRequest = { client: OauthClient; returnTo: ReturnTo } & ({ challenge: string } | { refused: OauthError });
+export type AgentRequest = { client: OauthClient; returnTo: ReturnTo } & (
+  | { challenge: string }
+  | { refused: OauthError }
+);
 
 /**
  * Reads the query of the consent page.

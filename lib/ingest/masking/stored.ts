@@ -22,7 +22,7 @@ import { log } from "#lib/log";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
-import { forgetTerms } from "#lib/search/forget";
+import { forgetTerms } from "#lib/search/purge";
 
 /** The uploads and the index are searched once for all of them. */
 const tracesAtOnce = 100;

@@ -3,8 +3,8 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { pauseSeconds } from "#lib/ledger/digest/facts";
 import type { LedgerTrace } from "#lib/ledger/part";
-import { dayNumber, withDays } from "#lib/ledger/sql/days";
 import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
+import { dayNumber, withDays } from "#lib/ledger/sql/roll-up";
 
 const base = hashFacets("given");
 
@@ -82,18 +82,6 @@ export async function forget(tx: PoolClient, userId: string, traceIds: string[])
     [userId, traceIds],
   );
   return withDays(rows).map(({ day }) => day);
-}
-
-/** Says of each day of traces which one was before. */
-export async function linkDays(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
-  await tx.query(
-    `update trace_usage set since = linked.before from (
-       select trace_id, day, lag(day) over (partition by trace_id order by day) as before
-       from trace_usage where user_id = $1 and trace_id = any($2)) as linked
-     where trace_usage.user_id = $1 and trace_usage.trace_id = linked.trace_id and trace_usage.day = linked.day
-       and trace_usage.since is distinct from linked.before`,
-    [userId, traceIds],
-  );
 }
 
 const ids = (traces: LedgerTrace[]) => traces.map(({ id }) => id);

@@ -58,7 +58,7 @@ async function purgeUserFacets(tx: PoolClient, userId: string): Promise<number> 
 }
 
 const unused = (table: string) =>
-  ["trace_usage", "usage_day"]
+  ["trace_usage", "usage_quarter_hour"]
     .map(
       (user) =>
         `not exists (select 1 from ${user} where ${user}.user_id = ${table}.user_id and ${user}.facets = ${table}.facets)`,

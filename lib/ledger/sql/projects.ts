@@ -1,13 +1,9 @@
 // SQL: Prisma can't join lists of values.
 import "server-only";
 import type { PoolClient } from "pg";
-import type { ProjectAlias } from "#lib/reader/project";
 
-export type StoredAlias = ProjectAlias & {
-  projectId: string;
-  /** Placed by a person, so nothing else moves it. */
-  isPlaced: boolean;
-};
+import { toAliasColumns } from "#lib/db/sql/project-aliases";
+import type { ProjectAlias } from "#lib/reader/project";
 
 export type StoredProject = {
   id: string;
@@ -16,24 +12,6 @@ export type StoredProject = {
   aliases: number;
   hasRemote: boolean;
 };
-
-const toColumns = (aliases: ProjectAlias[]) => [
-  aliases.map(({ kind }) => kind),
-  aliases.map(({ machine }) => machine),
-  aliases.map(({ value }) => value),
-];
-
-export async function readAliases(tx: PoolClient, userId: string, wanted: ProjectAlias[]): Promise<StoredAlias[]> {
-  const { rows } = await tx.query<StoredAlias>(
-    `select alias.kind, alias.machine, alias.value, alias.project_id as "projectId",
-       alias.moved_from is not null as "isPlaced"
-     from unnest($2::text[], $3::text[], $4::text[]) as wanted (kind, machine, value)
-     join project_alias alias on alias.user_id = $1::uuid and alias.kind = wanted.kind and alias.machine = wanted.machine
-       and alias.value = wanted.value`,
-    [userId, ...toColumns(wanted)],
-  );
-  return rows;
-}
 
 export async function readProjects(tx: PoolClient, userId: string, ids: string[]): Promise<StoredProject[]> {
   const { rows } = await tx.query<StoredProject>(
@@ -77,7 +55,7 @@ export async function insertAliases(
      select $1, kind, machine, value, project_id
      from unnest($2::text[], $3::text[], $4::text[], $5::uuid[]) as added (kind, machine, value, project_id)
      on conflict (user_id, kind, machine, value) do nothing`,
-    [userId, ...toColumns(aliases), aliases.map(({ projectId }) => projectId)],
+    [userId, ...toAliasColumns(aliases), aliases.map(({ projectId }) => projectId)],
   );
   if (rowCount !== aliases.length) throw new Error("another process added the same project; this is tried again");
 }
@@ -116,33 +94,5 @@ export async function nameProject(
     id,
     name,
     renamed,
-  ]);
-}
-
-/** Merges a project into another one, which has all of its aliases already. */
-export async function giveAway(tx: PoolClient, userId: string, id: string, into: string): Promise<void> {
-  await tx.query(
-    `update project set merged_into = $3, unsettled = abs(unsettled) + 1
-     where user_id = $1 and (id = $2 or merged_into = $2)`,
-    [userId, id, into],
-  );
-}
-
-/**
- * Has the traces of projects compared with their aliases.
- * @param moving whether some traces may have to leave
- */
-export async function unsettle(tx: PoolClient, userId: string, ids: string[], moving: boolean): Promise<void> {
-  await tx.query(
-    `update project set unsettled = abs(unsettled) + 1, moving = moving or $3 where user_id = $1 and id = any($2)`,
-    [userId, ids, moving],
-  );
-}
-
-/** Tells a running comparison that traces joined these projects meanwhile. */
-export async function noteArrivals(tx: PoolClient, userId: string, ids: string[]): Promise<void> {
-  await tx.query("update project set unsettled = unsettled + 1 where user_id = $1 and id = any($2) and unsettled > 0", [
-    userId,
-    ids,
   ]);
 }

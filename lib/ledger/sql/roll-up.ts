@@ -2,6 +2,11 @@
 import "server-only";
 import type { PoolClient } from "pg";
 
+export const dayNumber = (date: string): string => `(${date} - date '1970-01-01')`;
+
+export const withDays = <Row extends { day: number }>(rows: Row[]): (Omit<Row, "day"> & { day: string })[] =>
+  rows.map((row) => ({ ...row, day: new Date(row.day * 86_400_000).toISOString().slice(0, 10) }));
+
 const tokenColumns = [
   "input_tokens",
   "output_tokens",
@@ -17,7 +22,7 @@ const unpriced = `case when cost_nano is null then ${total} else 0 end`;
 const tierNotPriced = `case when tier_not_priced then ${total} else 0 end`;
 const both = "cost_nano is not null and recorded_nano is not null";
 
-const counts = ["messages", "tokens", "untimed", "uncounted", "sessions"];
+const counts = ["messages", "tokens", "untimed", "uncounted"];
 const amounts = [
   ...tokenColumns,
   "cost_nano",
@@ -29,28 +34,43 @@ const amounts = [
 ];
 const columns = [...counts, ...amounts];
 
-/** @param days UTC days whose quarters of an hour are summed again */
+const names = columns.join(", ");
+/** The quarters of an hour of the days. */
+const inDays = (at: string) =>
+  `${at} >= wanted.day::timestamp at time zone 'UTC' and ${at} < (wanted.day + 1)::timestamp at time zone 'UTC'`;
+
+/** Writes only what changed. @param days UTC days whose quarters of an hour are summed again */
 export async function rollUp(tx: PoolClient, userId: string, days: string[]): Promise<void> {
   if (days.length === 0) return;
-  const values = [userId, days];
-  await tx.query("delete from usage_day where user_id = $1 and day = any($2::date[])", values);
   await tx.query(
-    `insert into usage_day (user_id, day, facets, ${columns.join(", ")})
-     select $1::uuid, day, facets, ${columns.map((name) => `sum(${name})`).join(", ")} from (
-       select day, facets, messages, tokens, untimed, uncounted, 1 as sessions, ${amounts.map(() => "0::bigint").join(", ")}
-       from trace_usage where trace_usage.user_id = $1::uuid and day = any($2::date[])
-       union all
-       select wanted.day, facets, ${counts.map(() => "0").join(", ")}, ${tokenColumns.join(", ")},
-         coalesce(cost_nano, 0), coalesce(recorded_nano, 0), ${unpriced}, ${tierNotPriced},
-         case when ${both} then cost_nano else 0 end, case when ${both} then recorded_nano else 0 end
-       from unnest($2::date[]) as wanted (day)
-       cross join lateral (
-         select * from message_usage where message_usage.user_id = $1::uuid and counted
-           and at >= wanted.day::timestamp at time zone 'UTC' and at < (wanted.day + 1)::timestamp at time zone 'UTC' offset 0
-       ) as used
-     ) as rows (day, facets, ${columns.join(", ")})
-     group by day, facets`,
-    values,
+    `with fresh as materialized (
+       select at, facets, ${columns.map((name) => `sum(${name}) as ${name}`).join(", ")} from (
+         select day::timestamp at time zone 'UTC' + quarter * interval '15 minutes', facets, piece.messages, piece.tokens,
+           piece.untimed, piece.uncounted, ${amounts.map(() => "0::bigint").join(", ")}
+         from trace_usage, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
+           as piece (quarter, messages, tokens, untimed, uncounted)
+         where trace_usage.user_id = $1::uuid and day = any($2::date[])
+         union all
+         select date_bin('15 minutes', at, timestamptz 'epoch'), facets, ${counts.map(() => "0").join(", ")},
+           ${tokenColumns.join(", ")}, coalesce(cost_nano, 0), coalesce(recorded_nano, 0), ${unpriced}, ${tierNotPriced},
+           case when ${both} then cost_nano else 0 end, case when ${both} then recorded_nano else 0 end
+         from unnest($2::date[]) as wanted (day)
+         cross join lateral (
+           select * from message_usage where message_usage.user_id = $1::uuid and counted and ${inDays("at")} offset 0
+         ) as used
+       ) as rows (at, facets, ${names}) group by at, facets
+     ), ended as (
+       delete from usage_quarter_hour as stored using unnest($2::date[]) as wanted (day)
+       where stored.user_id = $1::uuid and ${inDays("stored.at")}
+         and not exists (select from fresh where fresh.at = stored.at and fresh.facets = stored.facets)
+     )
+     insert into usage_quarter_hour as stored (user_id, at, facets, ${names})
+     select $1::uuid, at, facets, ${names} from fresh
+     on conflict (user_id, at, facets) do update
+       set (${names}) = row(${columns.map((name) => `excluded.${name}`).join(", ")})
+       where (${columns.map((name) => `stored.${name}`).join(", ")})
+         is distinct from (${columns.map((name) => `excluded.${name}`).join(", ")})`,
+    [userId, days],
   );
 }
 

@@ -2,8 +2,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
-import { dayNumber, withDays } from "#lib/ledger/sql/days";
 import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
+import { dayNumber, withDays } from "#lib/ledger/sql/roll-up";
 
 type UsageStart = { id: string; from: number };
 

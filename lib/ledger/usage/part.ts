@@ -2,7 +2,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
-import { countTails, findCopying, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
+import { countTails, findCopying, findCounted, findRenamed, forget, recount } from "#lib/ledger/sql/activity";
 import { readTraces } from "#lib/ledger/sql/due";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
@@ -104,11 +104,6 @@ async function countActivity(
     ...(forks.length > 0 ? await recount(tx, userId, forks, true) : []),
     ...(grown.length > 0 ? await countTails(tx, userId, grown) : []),
   ];
-  await linkDays(
-    tx,
-    userId,
-    traces.map(({ id }) => id),
-  );
   return days;
 }
 

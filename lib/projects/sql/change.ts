@@ -3,6 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
+import { giveAway, noteArrivals, toAliasColumns, unsettle } from "#lib/db/sql/project-aliases";
 import { lockProjects } from "#lib/db/sql/run";
 import { notFound } from "#lib/errors";
 import type { ProjectAlias } from "#lib/reader/project";
@@ -39,15 +40,8 @@ export async function mergeInto(tx: PoolClient, { userId, id }: Owned, into: str
     id,
     into,
   ]);
-  await tx.query(
-    `update project set merged_into = $3, unsettled = abs(unsettled) + 1
-     where user_id = $1 and (id = $2 or merged_into = $2)`,
-    [userId, id, into],
-  );
-  await tx.query("update project set unsettled = unsettled + 1 where user_id = $1 and id = $2 and unsettled > 0", [
-    userId,
-    into,
-  ]);
+  await giveAway(tx, userId, id, into);
+  await noteArrivals(tx, userId, [into]);
   await takeSettings(tx, { userId, id }, into);
 }
 
@@ -96,22 +90,12 @@ export async function splitOff(
      from unnest($4::text[], $5::text[], $6::text[]) as split (kind, machine, value)
      where project_alias.user_id = $1 and project_id = $2 and project_alias.kind = split.kind
        and project_alias.machine = split.machine and project_alias.value = split.value`,
-    [
-      userId,
-      id,
-      added.id,
-      aliases.map(({ kind }) => kind),
-      aliases.map(({ machine }) => machine),
-      aliases.map(({ value }) => value),
-    ],
+    [userId, id, added.id, ...toAliasColumns(aliases)],
   );
   // The remaining aliases were decided on as well, so a folder does not follow its remote.
   await tx.query(
     "update project_alias set moved_from = $2 where user_id = $1 and project_id = $2 and moved_from is null",
     [userId, id],
   );
-  await tx.query("update project set unsettled = abs(unsettled) + 1, moving = true where user_id = $1 and id = $2", [
-    userId,
-    id,
-  ]);
+  await unsettle(tx, userId, [id], true);
 }

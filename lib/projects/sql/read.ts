@@ -149,9 +149,9 @@ const maxModels = 1000;
 /** A session may have used other models than its own. */
 const selectModels = `
   select model as value, sum(sessions)::int as sessions, sum(cost) as "costNano" from (
-    select facets.model, 0 as sessions, sum(cost_nano::float8) as cost from usage_day day
-    join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
-    where day.user_id = $1 and facets.project_id = $2 group by facets.model
+    select facets.model, 0 as sessions, sum(cost_nano::float8) as cost from usage_quarter_hour used
+    join usage_facets facets on facets.user_id = $1 and facets.facets = used.facets
+    where used.user_id = $1 and facets.project_id = $2 group by facets.model
     union all
     select model, count(*)::int, 0 from trace
     where user_id = $1 and project_id = $2 and deleted_at is null group by model
@@ -160,9 +160,9 @@ const selectModels = `
 
 const selectBranches = `
   with used as (
-    select branch, sum(cost_nano::float8) as cost from usage_day day
-    join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
-    where day.user_id = $1 and facets.project_id = $2 and branch is not null group by branch
+    select branch, sum(cost_nano::float8) as cost from usage_quarter_hour used
+    join usage_facets facets on facets.user_id = $1 and facets.facets = used.facets
+    where used.user_id = $1 and facets.project_id = $2 and branch is not null group by branch
   ), seen as (
     select worked.branch, count(*)::int as sessions, max(trace.activity_at) filter (where trace.dated) as last_active
     from trace join trace_branch worked on worked.user_id = $1 and worked.trace_id = trace.id
@@ -174,10 +174,12 @@ const selectBranches = `
 
 /** By month in UTC, the latest two years. */
 const selectMonths = `
-  select to_char(day.day, 'YYYY-MM') as month, sum(day.cost_nano::float8) as "costNano",
-    sum((day.input_tokens + day.output_tokens + day.cache_read_tokens + day.cache_write_5m_tokens
-      + day.cache_write_1h_tokens)::float8) as tokens,
-    sum(day.unpriced_tokens::float8) as "unpricedTokens", sum(day.tier_not_priced_tokens::float8) as "tierNotPricedTokens"
-  from usage_day day join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
-  where day.user_id = $1 and facets.project_id = $2 and day.day > 'epoch'
-  group by 1 having sum(day.messages) > 0 or sum(day.cost_nano) > 0 order by 1 desc limit 24`;
+  select to_char(month, 'YYYY-MM') as month, "costNano", tokens, "unpricedTokens", "tierNotPricedTokens" from (
+    select date_trunc('month', used.at, 'UTC') at time zone 'UTC' as month, sum(used.cost_nano::float8) as "costNano",
+      sum((used.input_tokens + used.output_tokens + used.cache_read_tokens + used.cache_write_5m_tokens
+        + used.cache_write_1h_tokens)::float8) as tokens,
+      sum(used.unpriced_tokens::float8) as "unpricedTokens", sum(used.tier_not_priced_tokens::float8) as "tierNotPricedTokens"
+    from usage_quarter_hour used join usage_facets facets on facets.user_id = $1 and facets.facets = used.facets
+    where used.user_id = $1 and facets.project_id = $2 and used.at > 'epoch'
+    group by 1 having sum(used.messages) > 0 or sum(used.cost_nano) > 0 order by 1 desc limit 24
+  ) as months order by 1 desc`;

@@ -2,6 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
+import { toAliasColumns } from "#lib/db/sql/project-aliases";
 import type { ProjectAlias, Whereabouts } from "#lib/reader/project";
 
 export type Unsettled = { userId: string; id: string; mergedInto: string | null; unsettled: number; moving: boolean };
@@ -93,25 +94,6 @@ export async function readTraces(
   return rows.map(({ cwd, repository, gitDir, ...trace }) => ({ ...trace, metadata: { cwd, repository, gitDir } }));
 }
 
-type PlacedAlias = ProjectAlias & { projectId: string };
-
-export async function readPlaces(userId: string, wanted: ProjectAlias[]): Promise<PlacedAlias[]> {
-  const { rows } = await pool().query<PlacedAlias>(
-    `select alias.kind, alias.machine, alias.value, alias.project_id as "projectId"
-     from unnest($2::text[], $3::text[], $4::text[]) as wanted (kind, machine, value)
-     join project_alias alias on alias.user_id = $1::uuid and alias.kind = wanted.kind and alias.machine = wanted.machine
-       and alias.value = wanted.value`,
-    [userId, ...toColumns(wanted)],
-  );
-  return rows;
-}
-
-const toColumns = (aliases: ProjectAlias[]) => [
-  aliases.map(({ kind }) => kind),
-  aliases.map(({ machine }) => machine),
-  aliases.map(({ value }) => value),
-];
-
 /**
  * Skips traces that an upload holds.
  * @returns the number of marked traces
@@ -170,6 +152,6 @@ export async function removeAliases(
     `delete from project_alias using unnest($3::text[], $4::text[], $5::text[]) as unused (kind, machine, value)
      where project_alias.user_id = $1 and project_id = $2 and moved_from is null and project_alias.kind = unused.kind
        and project_alias.machine = unused.machine and project_alias.value = unused.value`,
-    [userId, id, ...toColumns(unused)],
+    [userId, id, ...toAliasColumns(unused)],
   );
 }

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { parse as uuidBytes } from "uuid";
+import { holdUsers } from "#lib/auth/sql";
 import { copyStream } from "#lib/copy-format";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
@@ -239,4 +240,21 @@ export async function markPurged(tx: PoolClient, userId: string, traceIds: strin
      where user_id = $1 and trace.id = purged.id`,
     [userId, traceIds],
   );
+}
+
+/**
+ * Finds a user's work and keeps the user from being deleted until the transaction ends. Users being deleted are
+ * skipped, because waiting for them could deadlock.
+ * @param find returns the next work of users other than `except`
+ */
+export async function holdNext<T extends { userId: string }>(
+  tx: PoolClient,
+  find: (except: string[]) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const leaving: string[] = [];
+  for (;;) {
+    const found = await find(leaving);
+    if (!found || (await holdUsers(tx, [found.userId], false)).has(found.userId)) return found;
+    leaving.push(found.userId);
+  }
 }

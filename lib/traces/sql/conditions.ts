@@ -2,8 +2,7 @@ import "server-only";
 import { readPullRequestName } from "#lib/evidence/remotes";
 import { Prisma } from "#lib/generated/prisma/client";
 import { datePattern, undated } from "#lib/prices/model";
-import { type FileTerm, fileNamed } from "#lib/search/file-term";
-import type { RowTerm } from "#lib/search/query";
+import { type FileTerm, fileNamed, type RowTerm } from "#lib/search/query";
 import { type Facet, facets, type TraceFilter } from "#lib/traces/schema";
 
 /** `storedUntil` excludes later uploads, so that a counted selection can be deleted without traces added since. */

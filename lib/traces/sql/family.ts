@@ -1,8 +1,12 @@
 // SQL: a recursive walk along the index of children, bounded in rows.
 import "server-only";
 import { pool } from "#lib/db/client";
+import { Prisma } from "#lib/generated/prisma/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
-import { sumUsedTokens } from "#lib/traces/sql/tokens";
+
+/** Must match lib/traces/tokens.ts. */
+export const sumUsedTokens = Prisma.raw(`coalesce(nullif(input_tokens + output_tokens + cache_read_tokens
+  + cache_write_5m_tokens + cache_write_1h_tokens, 0), token_count)`);
 
 export type Relation = "subagent" | "fork" | "continuation";
 

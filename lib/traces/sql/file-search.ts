@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
-import type { FileTerm } from "#lib/search/file-term";
+import type { FileTerm } from "#lib/search/query";
 import { comesAfter, isNamed, isSelected, listOrder } from "#lib/traces/sql/conditions";
 import type { SearchScope } from "#lib/traces/sql/search";
 

@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
-import type { FileTerm } from "#lib/search/file-term";
+import type { FileTerm } from "#lib/search/query";
 import type { FileAction } from "#lib/traces/files-schema";
 import { isNamed, isSelected, listOrder, type PlainSelection, shownTitle } from "#lib/traces/sql/conditions";
 import { rarest } from "#lib/traces/sql/file-search";

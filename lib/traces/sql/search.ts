@@ -1,5 +1,4 @@
-// Three ways to order hits, of which lib/traces/search.ts chooses the cheapest. SQL: hits are bits, and each plan is
-// forced.
+// Two ways to order hits, of which lib/traces/search.ts chooses the cheaper. SQL: hits are bits, and each plan is forced.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
@@ -55,18 +54,6 @@ export async function lookUpHits(
       select same.id from hit cross join lateral (
         select id, activity_at, children_at from trace where ${isInScope(scope)} and id = hit.trace_id limit 1) as same
       ${listOrder(scope.selection)} limit ${limit}`,
-  );
-}
-
-/** Reads all documents and the whole list once. */
-export async function joinHits(tx: PoolClient, scope: SearchScope, hits: Hits, limit: number): Promise<string[]> {
-  return readIds(
-    tx,
-    // `offset 0` keeps the planner, which expects few hits, from looking each up.
-    Prisma.sql`with hit as materialized (
-        select distinct trace_id from search_document where user_id = ${scope.userId} and ${isHit(hits)})
-      select id from (select id, activity_at, children_at from trace where ${isInScope(scope)} offset 0) as listed
-      join hit on hit.trace_id = listed.id ${listOrder(scope.selection)} limit ${limit}`,
   );
 }
 

@@ -1,29 +1,21 @@
-// The sums of usage by facet and by span. SQL: roll-ups (docs/decisions/0043-usage-from-roll-ups.md).
+// SQL: sums by facet and span (docs/decisions/0043-usage-from-roll-ups.md).
 import "server-only";
 import type { PoolClient } from "pg";
+import { pool } from "#lib/db/client";
 import type { UsageFacet } from "#lib/usage/schema";
-import {
-  type Column,
-  columns,
-  correctionsOf,
-  expressionsOf,
-  marginsOf,
-  type Parts,
-  partsIn,
-  sumsOf,
-} from "#lib/usage/sql/parts";
+import { type Column, columns, selectSpans, selectTotals, sumColumns, usageBySpan } from "#lib/usage/sql/quarters";
 
-/** Sums of usage; `span` is null in those of all spans together, and `facet` in those of all values. */
+/** `span` is null for all spans together, `facet` for all values. */
 export type ReportRow = Record<Column, number> & {
   span: number | null;
   facet: UsageFacet | null;
-  /** A project's id, or its text where it is none of the projects'. */
+  /** A project's id, or its text if it is no project's. */
   value: string | null;
-  /** How many values the facet has, which may be more than the rows. */
+  /** The facet's number of values, of which only some have rows. */
   values: number;
 };
 
-/** The facets whose values usage_facets has, each with the expression of its value. */
+/** SQL of each facet's value in usage_facets. */
 const expressions = {
   source: "source",
   model: "model",
@@ -33,17 +25,16 @@ const expressions = {
 } as const;
 export type RolledFacet = keyof typeof expressions;
 export const rolledFacets = Object.keys(expressions) as RolledFacet[];
-/** The values of a facet that count; one of a project may be its id, its name or its text. */
+/** A project by its id, name or text. */
 export type FacetFilter = Partial<Record<RolledFacet, string[]>>;
 
 const names = columns.join(", ");
-const floats = columns.map((name) => `${name}::float8`).join(", ");
 
-/** usage_facets as `named`, with one column for each facet; only those that a filter lets through, by the parameters from `firstValue` on. */
-export const namedOf = (filter: FacetFilter, firstValue = 13): string => {
+/** usage_facets with a column per facet, filtered by the parameters from $4 on. */
+export const selectFacets = (filter: FacetFilter): string => {
   const given = rolledFacets.filter((name) => filter[name] !== undefined);
   const conditions = given.map((name, place) => {
-    const wanted = `any($${firstValue + place}::text[])`;
+    const wanted = `any($${4 + place}::text[])`;
     return name === "project"
       ? `and (project = ${wanted} or project_id in (select id from project where user_id = $1 and (name = ${wanted} or id::text = ${wanted})))`
       : `and ${expressions[name]} = ${wanted}`;
@@ -54,90 +45,64 @@ export const namedOf = (filter: FacetFilter, firstValue = 13): string => {
 export const filterValues = (filter: FacetFilter) =>
   rolledFacets.map((name) => filter[name]).filter((value) => value !== undefined);
 
-/** The most rows of a facet; the rest are the difference to the whole. */
-const ranking = new Set<Column>(["cost_nano", "input_tokens", "output_tokens", "cache_read_tokens", "messages"]);
+/** Ranks values; unlisted ones are the difference to the whole. */
 const order = "cost_nano desc, input_tokens + output_tokens + cache_read_tokens desc, messages desc, value";
 
-const sums = (wanted: readonly Column[]) =>
-  columns.map((name) => `${wanted.includes(name) ? `sum(${name})` : "0"} as ${name}`).join(", ");
+const sums = sumColumns(columns);
 
-/** Each combination of facets is summed once before all sums of sums: there are a third as many as rows of days. */
-const summedOf = (parts: Parts, filter: FacetFilter) => `
+/** Sums each combination of facets before single facets. */
+const sumTotals = (filter: FacetFilter) => `
   summed as materialized (
-    select ${rolledFacets.map((name) => `of_${name}`).join(", ")}, ${names} from (
-      select facets, ${sumsOf(columns)} from (
-        select facets, ${floats} from whole
-        union all
-        select facets, ${names} from ${marginsOf(parts)} as margins
-      ) as parts group by facets
-    ) as found join ${namedOf(filter)} using (facets)
+    select ${rolledFacets.map((name) => `of_${name}`).join(", ")}, ${names}
+    from (select facets, ${sums} from (${selectTotals}) as rows group by facets) as found
+    join ${selectFacets(filter)} using (facets)
   )`;
 
-/** The sum of all, and those of each facet's values. */
-const byFacet = ({ facets, maxValues, listed = columns }: ReportRequest) => {
+const byFacet = ({ facets, maxValues }: ReportRequest) => {
   const pick = (form: (name: string) => string) =>
     `case ${facets.map((name) => `when grouping(of_${name}) = 0 then ${form(name)}`).join(" ")} end`;
-  const whole = `select null::int as span, null::text as facet, null::text as value, 1 as values, ${sums(columns)} from summed`;
+  const whole = `select null::int as span, null::text as facet, null::text as value, 1 as values, ${sums} from summed`;
   if (facets.length === 0) return whole;
-  const wanted = columns.filter((name) => listed.includes(name) || ranking.has(name));
   return `
   ${whole}
   union all
   select null, facet, value, values, ${names} from (
     select *, row_number() over (partition by facet order by ${order}) as place, count(*) over (partition by facet)::int as values
     from (
-      select ${pick((name) => `'${name}'`)}::text as facet, ${pick((name) => `of_${name}`)}::text as value, ${sums(wanted)}
+      select ${pick((name) => `'${name}'`)}::text as facet, ${pick((name) => `of_${name}`)}::text as value, ${sums}
       from summed group by grouping sets (${facets.map((name) => `(of_${name})`).join(", ")})
     ) as found
   ) as ranked where place <= ${maxValues}`;
 };
 
-const columnsOf = ({ wanted }: NonNullable<ReportRequest["spans"]>) =>
-  columns.filter((name) => !wanted || wanted.includes(name));
-
-/** A facet's values that are listed: what the others have in a span is in the rows without a facet. */
 const selectListed = (by: RolledFacet, maxValues: number) => `
-  select value from (select of_${by} as value, ${sums([...ranking])} from summed group by of_${by}) as found
+  select value from (select of_${by} as value, ${sums} from summed group by of_${by}) as found
   order by ${order} limit ${maxValues}`;
 
-const bySpan = (spans: NonNullable<ReportRequest["spans"]>, { filter }: ReportRequest) => {
-  const { by } = spans;
+const bySpan = (by: RolledFacet | undefined, filter: FacetFilter) => {
   const isListed = by ? `coalesce(of_${by}, '') in (select coalesce(value, '') from listed)` : "false";
   const value = by ? `case when ${isListed} then of_${by} end::text` : "null::text";
-  const some = columnsOf(spans);
   return `
-  select span - 1, case when is_listed then '${by ?? ""}' end, value, 0, ${sums(some)}
+  select span - 1, case when is_listed then '${by ?? ""}' end, value, 0, ${sums}
   from (
-    select span, ${isListed} as is_listed, ${value} as value, ${sumsOf(some)} from whole join ${namedOf(filter)} using (facets) group by 1, 2, 3
-    union all
-    select span, ${isListed}, ${value}, ${some.join(", ")} from corrections join ${namedOf(filter)} using (facets)
-  ) as parts group by span, is_listed, value`;
+    select span, ${isListed} as is_listed, ${value} as value, ${names}
+    from (${selectSpans}) as rows join ${selectFacets(filter)} using (facets)
+  ) as named group by span, is_listed, value`;
 };
 
 export type ReportRequest = {
   starts: Date[];
-  /** As of `readGone`. */
+  /** As `readGone` returns them. */
   gone: string[];
-  /** The facets whose values are summed over all spans, at most so many values of each. */
+  /** At most `maxValues` of each facet. */
   facets: RolledFacet[];
   maxValues: number;
-  /** The columns that are wanted of each value; others are 0. All by default. */
-  listed?: readonly Column[] | undefined;
   filter: FacetFilter;
-  /** Whether to sum by span, by which facet's values, and which columns; the others are 0. */
-  spans: { by: RolledFacet | undefined; wanted?: readonly Column[] } | undefined;
+  /** Also sums each span, by a facet's listed values. */
+  spans: { by: RolledFacet | undefined } | undefined;
 };
 
-/** Traces that are deleted: they no longer count, although their rows are removed later. SQL: in the report's snapshot. */
-export async function readGone(tx: PoolClient, userId: string): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    "select id from trace where user_id = $1 and ledger_due and deleted_at is not null",
-    [userId],
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** The names of models that a user's usage is counted under. SQL: Prisma makes them distinct in memory. */
+/** SQL: Prisma removes duplicates in memory. */
 export async function readModels(tx: PoolClient, userId: string): Promise<string[]> {
   const { rows } = await tx.query<{ model: string }>(
     "select distinct model from usage_facets where user_id = $1 and model is not null",
@@ -146,31 +111,44 @@ export async function readModels(tx: PoolClient, userId: string): Promise<string
   return rows.map(({ model }) => model);
 }
 
-/** A user's usage in all spans, by facet, and in each. */
 export async function readReport(tx: PoolClient, userId: string, request: ReportRequest): Promise<ReportRow[]> {
   const { starts, gone, filter, spans } = request;
-  const parts = partsIn(userId, starts, gone);
-  // Materialized: PostgreSQL would look at all facets for each part of a day.
-  const corrections = spans ? `, corrections as materialized ${correctionsOf(parts, columnsOf(spans))}` : "";
   const listed = spans?.by ? `, listed as materialized (${selectListed(spans.by, request.maxValues)})` : "";
-  const inSpans = spans ? `union all ${bySpan(spans, request)}` : "";
-  const statement = `with ${expressionsOf(parts)}, ${summedOf(parts, filter)} ${corrections} ${listed} ${byFacet(request)} ${inSpans}`;
-  return (await tx.query<ReportRow>(statement, [...parts.values, ...filterValues(filter)])).rows;
+  const inSpans = spans ? `union all ${bySpan(spans.by, filter)}` : "";
+  const statement = `with ${usageBySpan}, ${sumTotals(filter)} ${listed} ${byFacet(request)} ${inSpans}`;
+  return (await tx.query<ReportRow>(statement, [userId, starts, gone, ...filterValues(filter)])).rows;
 }
 
-/** What was spent on each project, by each agent and by each model, in all combinations. */
 export async function readSpending(
   tx: PoolClient,
   userId: string,
   starts: Date[],
   gone: string[],
 ): Promise<Spending[]> {
-  const parts = partsIn(userId, starts, gone);
-  const statement = `with ${expressionsOf(parts)}
-    select of_source as source, of_model as model, of_project as project, sum(cost_nano) as "costNano" from (
-      select facets, cost_nano::float8 from whole union all select facets, cost_nano from ${marginsOf(parts)} as margins
-    ) as parts join ${namedOf({})} using (facets) where cost_nano <> 0 group by 1, 2, 3`;
-  return (await tx.query<Spending>(statement, parts.values)).rows;
+  const statement = `with ${usageBySpan}
+    select of_source as source, of_model as model, of_project as project, sum(cost_nano) as "costNano"
+    from usage join ${selectFacets({})} using (facets) where cost_nano <> 0 group by 1, 2, 3`;
+  return (await tx.query<Spending>(statement, [userId, starts, gone])).rows;
 }
 
 export type Spending = { source: string; model: string | null; project: string | null; costNano: number };
+
+/**
+ * SQL: one statement, so that concurrent requests don't exceed the limit.
+ * @returns whether there was room for it
+ */
+export async function insertBudget(
+  userId: string,
+  { facet, value, amountNano }: { facet: string; value: string; amountNano: number },
+  max: number,
+): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    `insert into budget (user_id, facet, value, amount_nano, updated_at)
+     select $1::uuid, $2::text, $3::text, $4::bigint, $6::timestamptz
+     where exists (select 1 from budget where user_id = $1::uuid and facet = $2 and value = $3)
+       or (select count(*) from budget where user_id = $1::uuid) < $5
+     on conflict (user_id, facet, value) do update set amount_nano = excluded.amount_nano, updated_at = excluded.updated_at`,
+    [userId, facet, value, amountNano, max, new Date()],
+  );
+  return rowCount === 1;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decimal, rounded } from "#lib/prices/exact";
 import { computePrice, type PriceQuestion } from "#lib/prices/price";
+import { decimal, rounded } from "#lib/prices/rates";
 
 const claude = {
   model: "claude-opus-4-8",

@@ -1,6 +1,6 @@
 import { withoutInvisible } from "#lib/fields";
-import { aliasKey } from "#lib/projects/change";
 import type { ProjectDetails } from "#lib/projects/queries";
+import { getAliasKey } from "#lib/reader/project";
 import { Form } from "../../../components/form";
 import { Section } from "../../../components/section";
 import { splitAction } from "../actions";
@@ -9,14 +9,14 @@ type Alias = ProjectDetails["aliases"][number];
 
 const kindNames: Record<Alias["kind"], string> = { remote: "Git remote", folder: "Folder", name: "Name" };
 
-const getAliasKey = (alias: Alias) => aliasKey({ ...alias, machine: alias.machine ?? "" });
+const getKey = (alias: Alias) => getAliasKey({ ...alias, machine: alias.machine ?? "" });
 
 export function Aliases({ project: { id, aliases } }: { project: ProjectDetails }) {
   return (
     <Section id="recognized" title="Recognized by">
       <ul aria-label="Recognized by" className="flex flex-col gap-1">
         {aliases.map((alias) => (
-          <li key={getAliasKey(alias)}>
+          <li key={getKey(alias)}>
             <AliasText alias={alias} />
           </li>
         ))}
@@ -47,11 +47,11 @@ export function Aliases({ project: { id, aliases } }: { project: ProjectDetails 
               <fieldset className="flex flex-col gap-1">
                 <legend className="pb-1 font-medium">What to split off</legend>
                 {aliases.map((alias) => (
-                  <label key={getAliasKey(alias)} className="flex items-start gap-2 pointer-coarse:min-h-11">
+                  <label key={getKey(alias)} className="flex items-start gap-2 pointer-coarse:min-h-11">
                     <input
                       type="checkbox"
                       name="alias"
-                      value={getAliasKey(alias)}
+                      value={getKey(alias)}
                       className="mt-0.5 size-4 accent-accent"
                     />
                     <AliasText alias={alias} />

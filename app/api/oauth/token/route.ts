@@ -4,7 +4,7 @@ import { agentScope } from "#lib/auth/oauth/addresses";
 import { exchangeGrant } from "#lib/auth/oauth/api";
 import { OauthError } from "#lib/auth/oauth/errors";
 import { exchangeCode, type IssuedTokens, refreshGrant } from "#lib/auth/oauth/grants";
-import { answerOauth, getField, noStore, type OauthForm, readClient, readForm } from "#lib/auth/oauth/http";
+import { answerOauth, getField, noStore, type OauthForm, readForm, readFormClient } from "#lib/auth/oauth/http";
 import { requireResource, requireScope } from "#lib/auth/oauth/request";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
@@ -20,7 +20,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
 
 async function exchange(form: OauthForm, from: ReturnType<typeof readOrigin>): Promise<IssuedTokens> {
   const kind = getField(form, "grant_type");
-  const client = readClient(form);
+  const client = readFormClient(form);
   requireResource(form.get("resource"));
   if (kind === "authorization_code") {
     const about = { client, redirectUri: form.get("redirect_uri"), verifier: getField(form, "code_verifier") };

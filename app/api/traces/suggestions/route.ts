@@ -1,5 +1,5 @@
 import { endpoint, route } from "#lib/api/route";
-import { readSuggestions } from "#lib/traces/search-api";
+import { readSuggestions } from "#lib/traces/names-api";
 import { suggest } from "#lib/traces/suggest";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -3,7 +3,7 @@ import { findStarted, type Started } from "#lib/traces/family";
 import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
-import { readOrigin } from "#lib/traces/place";
+import { readOrigin } from "#lib/traces/queries";
 import type { Message } from "#lib/traces/queries";
 import { formatQuantity } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { type Fields, isFields } from "../../files/json.ts";
+import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { formatResponse } from "../gemini/parts.ts";
+import { homeRoot } from "../search-roots.ts";
+import { asFields, asString, joinTexts } from "../values.ts";
+import { findSessions } from "./discovery.ts";
+import { readIdentity } from "./identity.ts";
+import type { Dialect } from "./messages.ts";
+import { parseSession } from "./parse.ts";
+
+type Relative = Omit<Dialect, "source"> & {
+  name: string;
+  title: string;
+  version: number;
+  root(host: Host): SearchRoot;
+  /** Takes the name of a session's file; by default as Claude Code names them. */
+  isSession?(name: string): boolean;
+};
+
+function makeAdapter({ name, title, version, root, isSession, ...dialect }: Relative): Adapter {
+  return {
+    name,
+    title,
+    version,
+    searchRoots: (host) => [root(host)],
+    discover: (host) => findSessions([root(host)], isSession),
+    async parse(input, sink) {
+      await parseSession(input, sink, { source: name, ...dialect }, await readIdentity(input.path));
+    },
+  };
+}
+
+export const openclaude = makeAdapter({
+  name: "openclaude",
+  title: "OpenClaude",
+  version: 5,
+  root: (host) => homeRoot(host, "OPENCLAUDE_CONFIG_DIR", ".openclaude", "projects"),
+});
+
+export const iflow = makeAdapter({
+  name: "iflow",
+  title: "iFlow CLI",
+  version: 4,
+  root: ({ home }) => ({ path: join(home, ".iflow", "projects") }),
+  isSession: (name) => /^session-.*\.jsonl$/.test(name),
+  readOutput(content: Fields) {
+    const parts = content.responseParts ?? content;
+    const responses = (Array.isArray(parts) ? parts : [parts]).filter(isFields).map((part) => part.functionResponse);
+    const texts = responses
+      .filter(isFields)
+      .map(({ response }) => formatResponse(response, ["output", "error", "content"]));
+    const shown = content.resultDisplay;
+    const patch = asString(asFields(shown).fileDiff);
+    if (texts.length === 0 && shown === undefined) return undefined;
+    return { output: joinTexts(texts) || (asString(shown) ?? ""), ...(patch && { patch }) };
+  },
+});

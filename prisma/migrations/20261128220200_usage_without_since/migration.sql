@@ -1,0 +1,1 @@
+DROP INDEX "trace_usage_continued";
