@@ -12,7 +12,7 @@ const { maxPageBodyBytes } = limits;
 
 /** Routes of the API with names outside `/api` (next.config.ts). */
 const otherNames = /^\/(?:mcp|\.well-known\/oauth-(?:protected-resource(?:\/mcp)?|authorization-server))(?:\?|$)/;
-const publicFiles = /^\/(?:icon\.svg|agents\.svg|robots\.txt)(?:\?|$)/;
+const publicFiles = /^\/(?:icon\.svg|agents\.svg|robots\.txt)\/?(?:\?|$)/;
 
 export const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url) || otherNames.test(url);
 
@@ -49,7 +49,8 @@ export function findRefusal(request: IncomingMessage, requestId: string, isDevel
     return refuse("payload_too_large", `A form is over the limit of ${maxPageBodyBytes} bytes.`);
   if (!hasRouterState(request))
     return refuse("invalid_request", "Next-Router-State-Tree is not as this application's pages send it.");
-  const methods = publicFiles.test(url) ? fileMethods : isPage(request) ? pageMethods : knownMethods;
+  const isFile = publicFiles.test(name) || name.startsWith("/_next/static/");
+  const methods = isFile ? fileMethods : isPage(request) ? pageMethods : knownMethods;
   if (isDevelopment || methods.includes(method)) return undefined;
   return refuseMethod(methods, `This path takes ${methods.join(", ")}.`);
 }
