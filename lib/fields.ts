@@ -23,8 +23,8 @@ export function fieldErrors({ issues }: z.ZodError, place: PropertyKey[] = []): 
 }
 
 const maxInstantCharacters = 100;
-/** Nearly all times are in JavaScript's own form, which `Date` parses in a third of the time. */
-const writtenCharacters = "2026-11-20T08:00:00.000Z".length;
+/** Nearly all times are in JavaScript's own form, which `Date` parses in a third of the time; it does not check days beyond the 28th. */
+const usualForm = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const instantForm =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)$/;
 
@@ -40,10 +40,7 @@ const latest = Date.parse("9999-12-31T23:59:59.999Z");
  * @returns milliseconds since 1970; null for any other text and for a date that does not exist
  */
 export function parseInstant(text: string): number | null {
-  if (text.length === writtenCharacters) {
-    const at = Date.parse(text);
-    if (!Number.isNaN(at) && new Date(at).toISOString() === text) return at;
-  }
+  if (usualForm.test(text)) return Date.parse(text);
   const parts = text.length <= maxInstantCharacters ? instantForm.exec(text) : null;
   if (!parts) return null;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
@@ -75,14 +72,11 @@ function isStartOfMonth(at: number): boolean {
 /** Accepts what `parseInstant` parses, in the years 1 to 9999 (UTC). */
 export const instant = z
   .string()
-  .refine((text) => parseInstant(text) !== null, {
-    error: "must be an RFC 3339 or ISO 8601 date-time with an offset or Z",
-    abort: true,
+  .superRefine((text, { addIssue }) => {
+    const at = parseInstant(text);
+    if (at === null) addIssue("must be an RFC 3339 or ISO 8601 date-time with an offset or Z");
+    else if (at < earliest || at > latest) addIssue("must be in the years 1 to 9999 (UTC)");
   })
-  .refine((text) => {
-    const at = parseInstant(text) ?? Number.NaN;
-    return at >= earliest && at <= latest;
-  }, "must be in the years 1 to 9999 (UTC)")
   .meta({ format: "date-time" });
 
 /** Accepts an `instant` and converts it to ISO 8601 in UTC with milliseconds. */

@@ -37,7 +37,7 @@ function readAttachment(block: Fields): Fields {
   return makeAttachment(type, name);
 }
 
-/** What the program added to the user's words (`<system-reminder>`) becomes notices before them. */
+/** Makes notices of what the program added to the user's words (`<system-reminder>`). */
 export function userMessages(text: string): Message[] {
   const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: skipBlanks(text, one.end) }));
   const own = added.length > 0 ? replaceTagged(text, added).trim() : text;

@@ -135,6 +135,12 @@ export class SessionBuilder {
     this.#sendOne(withUsage(told, added));
   }
 
+  /** Sends an entry's messages, and counts the entry as skipped if there are none. */
+  add(messages: Message[], facts?: EntryFacts): void {
+    if (messages.length === 0) this.#sink.skipped();
+    this.send(messages, facts);
+  }
+
   /** The first message gets the entry's facts. */
   send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
     if (isReplayed) {

@@ -1,6 +1,6 @@
 import "server-only";
 import type { z } from "zod";
-import { logSecurity, type AuditOrigin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, logSecurity, recordEvent } from "#lib/auth/audit";
 import type { Caller } from "#lib/auth/guards";
 import { hashPassword, verifyPassword } from "#lib/auth/hashing";
 import { findInvitation, takeInvitation } from "#lib/auth/invitations";

@@ -29,7 +29,8 @@ async function deleteRest(userId: string): Promise<void> {
       await allowLong(tx);
       await deleteMentions(tx, userId);
       // A worker deletes the objects: the store may be down now.
-      if (hasStore()) await tx.objectRemoval.createMany({ data: [{ key: getUserPrefix(userId) }], skipDuplicates: true });
+      if (hasStore())
+        await tx.objectRemoval.createMany({ data: [{ key: getUserPrefix(userId) }], skipDuplicates: true });
       await tx.user.deleteMany({ where: { id: userId } });
     },
     // Telemetry and the audit trail go with the account, and what another version of Spoor stored meanwhile.

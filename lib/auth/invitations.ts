@@ -1,6 +1,6 @@
 import "server-only";
-import { randomBytes } from "node:crypto";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
+import { makeSecretOnce } from "#lib/auth/sent-forms";
 import { type Db, prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
@@ -16,23 +16,40 @@ export type Invitation = Pick<InvitationRow, "id" | "email" | "createdAt" | "exp
 
 const isOpen = () => ({ usedAt: null, revokedAt: null, expiresAt: { gt: new Date() } });
 
-function getInvitationState({ usedAt, revokedAt, expiresAt }: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
+function getInvitationState({
+  usedAt,
+  revokedAt,
+  expiresAt,
+}: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
   if (usedAt) return "used";
   if (revokedAt) return "revoked";
   return expiresAt <= new Date() ? "expired" : "open";
 }
 
 /**
- * Creates an invitation: a link that creates one account within 7 days. It is shown once; the table keeps its hash.
+ * Creates an invitation, once for each form: a link that creates one account within 7 days. The table keeps only its hash.
  *
- * @param email whom it is meant for, a note in the inviter's list; anybody with the link can use it.
+ * @param email a note for the inviter; anybody with the link can use it.
  */
-export async function invite(userId: string, email: string | null, from: AuditOrigin): Promise<string> {
-  const token = randomBytes(24).toString("base64url");
+export async function invite(
+  userId: string,
+  email: string | null,
+  from: AuditOrigin,
+  formId?: string,
+): Promise<string> {
+  const form = formId === undefined ? undefined : { id: formId, fields: ["invitation", email] };
+  const toText = (bytes: Buffer) => bytes.subarray(0, 24).toString("base64url");
   const expiresAt = new Date(Date.now() + validDays * dayMs);
-  await prisma().$transaction(async (tx) => {
-    await tx.invitation.createMany({ data: [{ userId, hash: sha256(token), email, expiresAt }] });
-    await recordEvent(tx, userId, "invited", null, from);
+  const token = await prisma().$transaction(async (tx) => {
+    const { text, isNew } = await makeSecretOnce(tx, userId, form, toText, async (hash) => {
+      const made = await tx.invitation.findUnique({ where: { hash } });
+      return made ? getInvitationState(made) === "open" : undefined;
+    });
+    if (isNew) {
+      await tx.invitation.createMany({ data: [{ userId, hash: sha256(text), email, expiresAt }] });
+      await recordEvent(tx, userId, "invited", null, from);
+    }
+    return text;
   });
   return `${env().BASE_URL}/sign-up?invitation=${token}`;
 }
@@ -45,7 +62,10 @@ export async function listInvitations(userId: string): Promise<Invitation[]> {
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
     take: 100,
   });
-  return rows.map(({ usedAt, revokedAt, ...row }) => ({ ...row, state: getInvitationState({ ...row, usedAt, revokedAt }) }));
+  return rows.map(({ usedAt, revokedAt, ...row }) => ({
+    ...row,
+    state: getInvitationState({ ...row, usedAt, revokedAt }),
+  }));
 }
 
 /** Revokes an open invitation. @returns whether it was still open */

@@ -22,7 +22,9 @@ const prove = (id: string, account: PasswordAccount) =>
 
 type PasswordAccount = { userId: string; password: string };
 
-async function findAccount(who: { userId: string } | { user: { email: string } }): Promise<PasswordAccount | undefined> {
+async function findAccount(
+  who: { userId: string } | { user: { email: string } },
+): Promise<PasswordAccount | undefined> {
   // One query, whether there is an account or not.
   const found = await prisma().account.findFirst({
     where: { ...who, providerId: "credential" },

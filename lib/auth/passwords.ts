@@ -29,7 +29,11 @@ export async function refuseWeakChange(context: HookContext): Promise<void> {
 /** Why a password is too weak for a new one of a person, as a sentence for its field; undefined where it is good enough. */
 export async function findWeakness(password: string, { name = "", email }: { name?: string; email: string }) {
   // Loaded with the first new password: the dictionaries take memory that most processes never need.
-  return (await import("./password-strength.ts")).findWeakness(password, [name, email, new URL(env().BASE_URL).hostname]);
+  return (await import("./password-strength.ts")).findWeakness(password, [
+    name,
+    email,
+    new URL(env().BASE_URL).hostname,
+  ]);
 }
 
 type StoredPassword = { userId: string; password: string | null };

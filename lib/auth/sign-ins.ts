@@ -36,7 +36,11 @@ export async function isRecent(userId: string, signInId: string): Promise<boolea
  * @param which the sign-in's id, or `{ except }` with the id of the one to keep.
  * @returns how many were signed out.
  */
-export async function endSignIns(userId: string, which: string | { except: string }, from: AuditOrigin): Promise<number> {
+export async function endSignIns(
+  userId: string,
+  which: string | { except: string },
+  from: AuditOrigin,
+): Promise<number> {
   return prisma().$transaction(async (tx) => {
     const one = typeof which === "string";
     const { count } = await tx.session.deleteMany({ where: { userId, id: one ? which : { not: which.except } } });

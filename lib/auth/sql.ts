@@ -10,6 +10,11 @@ export async function lockUsers(tx: Db): Promise<void> {
   await tx.$executeRaw`lock table "user" in share row exclusive mode`;
 }
 
+/** Makes requests with the same form wait for each other. SQL: Prisma has no advisory locks. */
+export async function lockForm(tx: Db, userId: string, formId: string): Promise<void> {
+  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${userId} ${formId}`}, 0))`;
+}
+
 /**
  * Locks a user's row, so that a deletion begins when every upload that is being accepted is stored.
  * SQL: Prisma has no row locks.

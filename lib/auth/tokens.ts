@@ -1,7 +1,8 @@
 import "server-only";
-import { randomInt } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { type AuditOrigin, recordEvent, recordEvents } from "#lib/auth/audit";
+import { makeSecretOnce } from "#lib/auth/sent-forms";
 import { coalesce } from "#lib/concurrency/coalesce";
 import { type Db, prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
@@ -30,9 +31,11 @@ const isValid = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** A new token: `spoor_`, 30 random base62 digits (178 bits) and their CRC-32 in 6 more. */
-function makeTokenText(): string {
-  const random = Array.from({ length: randomDigits }, () => digits[randomInt(digits.length)]).join("");
+/** `spoor_`, 30 base62 digits (178 bits) and their CRC-32 in 6 more. @param bytes 32 random ones */
+function makeTokenText(bytes: Buffer = randomBytes(32)): string {
+  let rest = BigInt(`0x${bytes.toString("hex")}`);
+  let random = "";
+  for (; random.length < randomDigits; rest /= 62n) random += digits[Number(rest % 62n)];
   return `spoor_${random}${checksum(random)}`;
 }
 
@@ -61,8 +64,8 @@ export async function createToken(
   tx: Db,
   { userId, machine, scopes, seconds }: { userId: string; machine: string; scopes: Scope[]; seconds?: number },
   from: AuditOrigin,
+  token = makeTokenText(),
 ): Promise<CliToken & { token: string }> {
-  const token = makeTokenText();
   const expiresAt = new Date(Date.now() + (seconds === undefined ? limits.device.tokenDays * dayMs : seconds * 1000));
   const row = await tx.cliToken.create({
     data: { userId, hash: sha256(token), machine, scopes, expiresAt },
@@ -150,14 +153,23 @@ export async function listTokens(userId: string): Promise<ListedToken[]> {
   return rows.map((row) => ({ ...row, scopes: scopesIn(row.scopes) }));
 }
 
-/** Creates a token for a machine without a browser. @returns its text, which cannot be shown again */
+/** Creates a token for a machine without a browser, once for each form. @returns its text */
 export async function createTokenByHand(
   userId: string,
   machine: string,
   from: AuditOrigin,
   scopes: Scope[] = usualScopes,
+  formId?: string,
 ): Promise<string> {
-  return prisma().$transaction(async (tx) => (await createToken(tx, { userId, machine, scopes }, from)).token);
+  const form = formId === undefined ? undefined : { id: formId, fields: ["token", machine, scopes] };
+  return prisma().$transaction(async (tx) => {
+    const { text, isNew } = await makeSecretOnce(tx, userId, form, makeTokenText, async (hash) => {
+      const token = await tx.cliToken.findUnique({ where: { hash }, select: { revokedAt: true, expiresAt: true } });
+      return token ? token.revokedAt === null && token.expiresAt > new Date() : undefined;
+    });
+    if (isNew) await createToken(tx, { userId, machine, scopes }, from, text);
+    return text;
+  });
 }
 
 /** Revokes one of a user's tokens. @returns whether it was valid */

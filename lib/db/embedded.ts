@@ -19,13 +19,15 @@ import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
  * A running embedded server.
  * `keep` restarts it at the same place whenever it ends, unless another process owns it; it rejects if that fails, and
  * resolves after `stop`. `whenUp` resolves once the server takes connections, or after `stop`. `stop` ends this
- * process's use of it, and also the server if this process owns it or the owner is gone.
+ * process's use of it, and also the server if this process owns it or the owner is gone; `stopAround` also runs work
+ * before others can start it again.
  */
 export type EmbeddedDatabase = {
   url: string;
   keep: (say: (line: string) => void) => Promise<void>;
   whenUp: () => Promise<void>;
   stop: () => Promise<void>;
+  stopAround: (work: () => Promise<void>) => Promise<void>;
 };
 
 export type StartOptions = {
@@ -125,10 +127,12 @@ async function mayStart(server: EmbeddedServer): Promise<boolean> {
   return server.disown !== undefined;
 }
 
-async function leave(server: EmbeddedServer): Promise<void> {
+async function leave(server: EmbeddedServer, whileOwned?: () => Promise<void>): Promise<void> {
   server.disown ??= await becomeOwner(server.owner, server.kind);
   try {
     if (server.disown) await stopServer(server);
+    else if (whileOwned) throw new EnvError("Another process uses the database now. Stop it, and try again.");
+    await whileOwned?.();
   } finally {
     await server.disown?.();
   }
@@ -150,6 +154,11 @@ function superviseServer(server: EmbeddedServer, url: string, patienceSeconds?: 
     return true;
   };
   const { signal } = server.ending;
+  const stop = async (whileOwned?: () => Promise<void>) => {
+    server.ending.abort();
+    await watching?.catch(() => {}); // `keep` has reported it
+    await leave(server, whileOwned);
+  };
   return {
     keep: (say: (line: string) => void) => {
       const start = async () => {
@@ -163,11 +172,8 @@ function superviseServer(server: EmbeddedServer, url: string, patienceSeconds?: 
     whenUp: async () => {
       while (!signal.aborted && !(await lookAt(server)).url) await pause(signal);
     },
-    stop: async () => {
-      server.ending.abort();
-      await watching?.catch(() => {}); // `keep` has reported it
-      await leave(server);
-    },
+    stop: () => stop(),
+    stopAround: stop,
   };
 }
 

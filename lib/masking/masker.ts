@@ -1,12 +1,11 @@
 // Runs in the decoding thread, too: no database, no environment.
 import { createHmac } from "node:crypto";
-import { type ProjectAlias, listProjectSigns } from "#lib/reader/project";
+import { listProjectSigns, type ProjectAlias } from "#lib/reader/project";
 import { isObject } from "#lib/reader/tools/describe";
 import { Echoes } from "#lib/secrets/echoes";
-import { findSecrets, type Secret } from "#lib/secrets/find";
-import { maskByContext, unescapeText } from "#lib/secrets/json";
-import { makePlaceholder } from "#lib/secrets/mark";
-import { changeTexts, replaceSecrets } from "#lib/secrets/mask";
+import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
+import { makePlaceholder } from "#lib/secrets/kinds";
+import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "#lib/secrets/mask";
 
 /** What its user decided of one secret: `mask` or `keep`; in one trace where it has a key, otherwise everywhere. */
 export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; source?: string; sourceId?: string };

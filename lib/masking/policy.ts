@@ -5,7 +5,7 @@ import { makeMarkKey } from "#lib/masking/key";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readRulings } from "#lib/masking/sql";
 import type { ProjectAlias } from "#lib/reader/project";
-import { rulesVersion } from "#lib/secrets/version";
+import { rulesVersion } from "#lib/secrets/kinds";
 
 /** Whether a stop of masking is over, or there was none. */
 export const isMasking = ({ masks, masksAgainAt }: { masks: boolean; masksAgainAt: Date | null }, now: Date): boolean =>

@@ -1,32 +1,27 @@
-/** A text of fewer is read as it is: copying it would take longer. */
-const fewChars = 100;
-/** So many characters are looked at as bytes at once. */
+/** Copying a shorter text to bytes takes longer than reading it. */
+const minCopiedChars = 100;
 const pieceChars = 64 * 1024;
 const piece = new Uint8Array(pieceChars);
 const pieceBuffer = Buffer.from(piece.buffer);
-/** What each half of a piece has, as pairs of a state and an end: told when both are read. */
+/** Pairs of a state and an end, for each half of a piece. */
 const [early, later] = [new Int32Array(pieceChars), new Int32Array(pieceChars)];
 
-/** Told each word's index and the end of where it stands. */
 type OnWord = (word: number, end: number) => void;
 
-/**
- * Finds many words in a text in one pass (Aho and Corasick, 1975), whatever the case of their letters. A secret begins with
- * such a word or has one beside it, and nearly all texts have none.
- */
+/** Finds many words in a text in one pass, in any case (Aho and Corasick, 1975). */
 export class KeywordSearch {
-  /** The column of each byte: one for all bytes that are in no word, and one for a letter in either case. */
+  /** By byte: 0 for bytes that are in no word; the same for both cases of a letter. */
   readonly #columns: Uint8Array;
-  /** For each state's row and each column the place of the next state's row. */
+  /** By row of a state and column: where the next state's row begins. */
   readonly #next: Int32Array;
   readonly #rowBits: number;
-  /** Of the first row of a state at which words end: those of all others stand before it. */
+  /** The first row of a state at which words end; all other rows come first. */
   readonly #firstEnd: number;
-  /** The words that end at the states from there on. */
+  /** The words that end at each of these states. */
   readonly #found: number[][];
   readonly #longest: number;
 
-  /** @param words whose letters beyond Latin-1 are looked for by their lower half: who sees such a word has to look at it */
+  /** @param words letters beyond Latin-1 are searched by their lower byte, so a match of such a word has to be checked */
   constructor(words: readonly string[]) {
     this.#longest = Math.max(...words.map(({ length }) => length));
     const { columns, count } = numberColumns(words);
@@ -49,27 +44,30 @@ export class KeywordSearch {
     this.#firstEnd = (order.length - this.#found.length) * width;
   }
 
-  /** Calls back with each word's index and the end of where it stands, in the order of the ends */
+  /** Reports each word's index and end, in the order of the ends. */
   find(text: string, see: OnWord): void {
-    if (text.length < fewChars) {
+    if (text.length < minCopiedChars) {
       this.#readText(text, see);
       return;
     }
     let state = 0;
     for (let from = 0; from < text.length; from += pieceChars) {
-      // As Latin-1, each character is a byte; one beyond is taken for another, and what begins with it is no secret.
-      const length = pieceBuffer.write(text.length <= pieceChars ? text : text.slice(from, from + pieceChars), "latin1");
+      // Latin-1 has a byte per character; one beyond it is taken for another.
+      const length = pieceBuffer.write(
+        text.length <= pieceChars ? text : text.slice(from, from + pieceChars),
+        "latin1",
+      );
       const isShort = length < this.#longest * 2;
       state = isShort ? this.#readPiece(state, length, from, see) : this.#readHalves(state, length, from, see);
     }
   }
 
-  /** Whether none of the words is in a text between two others, which are read with it. */
+  /** True if none of the words is in the three texts joined. */
   areMissing(before: string, text: string, behind: string): boolean {
     return this.#pass(this.#pass(this.#pass(0, before), text), behind) >= 0;
   }
 
-  /** The state behind a text that is read from a state on; -1 where it has a word. */
+  /** @returns the state after a text; -1 once it has a word */
   #pass(state: number, text: string): number {
     if (state < 0) return state;
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
@@ -90,7 +88,7 @@ export class KeywordSearch {
     }
   }
 
-  /** Reads a piece, which begins at `from` in its text, from a state on. @returns the state at the piece's end */
+  /** @param from the piece's place in its text. @returns the state at its end */
   #readPiece(state: number, length: number, from: number, see: OnWord): number {
     let last = state;
     for (let at = 0; at < length; at += 1) {
@@ -101,8 +99,8 @@ export class KeywordSearch {
   }
 
   /**
-   * The same. Each step waits for the one before, so that the piece's two halves are read side by side, which takes two thirds of
-   * the time; the second begins so early that it knows every word that ends in it.
+   * Each step waits for the one before, so reading two halves side by side takes two thirds of the time. The second begins early
+   * enough to know every word that ends in it.
    */
   #readHalves(state: number, length: number, from: number, see: OnWord): number {
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
@@ -111,7 +109,7 @@ export class KeywordSearch {
     for (let at = middle - this.#longest; at < middle; at += 1)
       second = next[second + (columns[piece[at] as number] as number)] as number;
     let [earlyEnd, laterEnd] = [0, 0];
-    // Without calls: with one in it the loop takes twice as long.
+    // A call in this loop would double its time.
     for (let at = 0; at < middle; at += 1) {
       first = next[first + (columns[piece[at] as number] as number)] as number;
       if (first >= firstEnd) {
@@ -138,10 +136,7 @@ export class KeywordSearch {
   }
 }
 
-/**
- * The bytes of the words by columns, which keep the table small enough for the processor's fast memory: some 60 columns instead of
- * 256 take half the time.
- */
+/** Some 60 columns instead of 256 keep the table in the processor's cache, which halves the time. */
 function numberColumns(words: readonly string[]): { columns: Uint8Array; count: number } {
   const columns = new Uint8Array(256);
   let count = 1;
@@ -169,9 +164,9 @@ function add(next: Int32Array, width: number, found: number[][], word: number[],
 }
 
 /**
- * Where no word goes on, it goes on from the longest end of what was read that begins a word.
+ * Where no word continues, the search continues from the longest suffix that begins a word.
  *
- * @returns the states, those that are reached by few letters first: text is nearly always at one of them
+ * @returns the states, those after few letters first, where text nearly always is
  */
 function link(next: Int32Array, width: number, found: number[][]): number[] {
   const fallback = new Int32Array(found.length);

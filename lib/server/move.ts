@@ -62,6 +62,7 @@ async function upgrade(dataDir: string, programs: string | undefined): Promise<v
   const [cluster, draft] = [join(dataDir, "postgres"), join(dataDir, "upgrade")];
   const kept = `${cluster}.${made}`;
   const source = await startSource(dataDir, programs);
+  let exchange: (() => Promise<void>) | undefined;
   try {
     await rm(draft, { recursive: true, force: true }); // of an interrupted upgrade
     await mkdir(draft, { recursive: true, mode: 0o711 });
@@ -72,11 +73,15 @@ async function upgrade(dataDir: string, programs: string | undefined): Promise<v
     } finally {
       await target.stop();
     }
+    exchange = async () => {
+      await rename(cluster, kept);
+      await rename(join(draft, "postgres"), cluster).catch((error) => {
+        if (error.code !== "ENOENT") throw error; // a start that waits now has done it
+      });
+    };
   } finally {
-    await source.stop();
+    await (exchange ? source.stopAround(exchange) : source.stop());
   }
-  await rename(cluster, kept);
-  await rename(join(draft, "postgres"), cluster);
   await rm(draft, { recursive: true, force: true });
   say(`Start Spoor as usual. The former database is in ${kept}. Delete it when you are satisfied.`);
 }

@@ -4,7 +4,7 @@ import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { getNetwork } from "#lib/http/address";
-import { overLimit, getWaitSeconds } from "#lib/http/rate-limit";
+import { getWaitSeconds, overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import type { ReportSender } from "#lib/telemetry/roll-up";
 import type { Submission } from "#lib/telemetry/schema";
@@ -28,7 +28,9 @@ function listBudgets(sender: ReportSender, address: string): TelemetryBudget[] {
 
 /** Refuses a report before its body is read where a budget of its sender is used up. @throws SpoorError `rate_limited` */
 export async function requireBudget(sender: ReportSender, address: string): Promise<void> {
-  const waits = await Promise.all(listBudgets(sender, address).map(({ name, key, window }) => getWaitSeconds(name, key, window)));
+  const waits = await Promise.all(
+    listBudgets(sender, address).map(({ name, key, window }) => getWaitSeconds(name, key, window)),
+  );
   const wait = Math.max(...waits.map((one) => one ?? 0));
   if (wait > 0) throw usedUp(wait);
 }

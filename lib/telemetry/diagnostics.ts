@@ -1,7 +1,14 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
-import { compareVersions, judge, computeShares, type HealthVerdict, type VersionHealth, findWorst } from "#lib/telemetry/health";
+import {
+  compareVersions,
+  computeShares,
+  findWorst,
+  type HealthVerdict,
+  judge,
+  type VersionHealth,
+} from "#lib/telemetry/health";
 import {
   countTroubledMachines,
   readDays,
@@ -140,13 +147,20 @@ function groupByAdapter<T extends { adapter: string }>(rows: T[]): Map<string, O
   return found;
 }
 
-export type DiagnosedDevice = DiagnosedMachine & { cliVersion: string; platform: string; arch: string; lastUploadAt: Date | null };
+export type DiagnosedDevice = DiagnosedMachine & {
+  cliVersion: string;
+  platform: string;
+  arch: string;
+  lastUploadAt: Date | null;
+};
 
 /**
  * The devices that sent telemetry most recently, newest first. `lastUploadAt` is that of the machine whose token the device
  * used, null without a token or without an upload among its account's latest.
  */
-export async function listDevices(reader: DiagnosticsReader): Promise<{ devices: DiagnosedDevice[]; hasMore: boolean }> {
+export async function listDevices(
+  reader: DiagnosticsReader,
+): Promise<{ devices: DiagnosedDevice[]; hasMore: boolean }> {
   const found = await prisma().telemetryDevice.findMany({
     where: ownDevices(reader),
     omit: { id: true },

@@ -2,7 +2,11 @@ import { v5 as uuidOf } from "uuid";
 import type { StoredReport } from "#lib/telemetry/report";
 
 /** One record sent to a sink. Its id is the same on every attempt, so that the sink can drop duplicates. */
-export type TelemetryFact = { id: string; name: "spoor scan" | "spoor diagnostic" | "spoor client event"; facts: object };
+export type TelemetryFact = {
+  id: string;
+  name: "spoor scan" | "spoor diagnostic" | "spoor client event";
+  facts: object;
+};
 
 /**
  * Splits a report into records: the scan, each diagnostic, each client event. Names chosen by a client are sent as values

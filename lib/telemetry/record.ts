@@ -6,7 +6,7 @@ import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { putIntoOutbox } from "#lib/telemetry/forward";
-import { rollUp, type ReportSender } from "#lib/telemetry/roll-up";
+import { type ReportSender, rollUp } from "#lib/telemetry/roll-up";
 import type { Submission, telemetryResponse } from "#lib/telemetry/schema";
 import { insertReport } from "#lib/telemetry/sql";
 
@@ -61,9 +61,10 @@ export async function limitAddress(address: string): Promise<void> {
   );
 }
 
-/** Counts a report against its device's limit. @throws SpoorError `rate_limited` */
-export async function limitDevice(deviceId: string): Promise<void> {
-  throwIfLimited(await overLimit("telemetry-device", deviceId, { points: telemetry.perMinutePerDevice, seconds: 60 }));
+/** Counts a report against its device's limit; others can send a device's id, so each user and network has its own. */
+export async function limitDevice(deviceId: string, sender: ReportSender, address: string): Promise<void> {
+  const key = `${sender?.userId ?? getNetwork(address)} ${deviceId}`;
+  throwIfLimited(await overLimit("telemetry-device", key, { points: telemetry.perMinutePerDevice, seconds: 60 }));
 }
 
 function throwIfLimited(retryAfterSeconds: number | undefined): void {

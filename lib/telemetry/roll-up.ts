@@ -22,7 +22,11 @@ type AdapterSums = DaySums & { troubled: boolean };
  * Adds a report to the counts that `/diagnostics` shows: its day, each adapter's devices, and the device itself. Runs in
  * the report's own transaction, so that either both exist or neither does.
  */
-export async function rollUp(tx: Prisma.TransactionClient, submission: Submission, sender: ReportSender): Promise<void> {
+export async function rollUp(
+  tx: Prisma.TransactionClient,
+  submission: Submission,
+  sender: ReportSender,
+): Promise<void> {
   const { userId, machine } = sender ?? { userId: null, machine: null };
   const { cliVersion } = submission;
   const maxTypes = sender ? bounds.typesPerDay : bounds.anonymousTypesPerDay;

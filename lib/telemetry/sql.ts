@@ -181,7 +181,10 @@ export async function upsertDays(
 /** Pairs of adapter and CLI version. */
 export type AdapterVersions = (readonly [adapter: string, cliVersion: string])[];
 
-const toColumns = (pairs: AdapterVersions) => [pairs.map(([adapter]) => adapter), pairs.map(([, cliVersion]) => cliVersion)];
+const toColumns = (pairs: AdapterVersions) => [
+  pairs.map(([adapter]) => adapter),
+  pairs.map(([, cliVersion]) => cliVersion),
+];
 
 /** `$1` is the user's id, which a query for everybody has to mention too. */
 const ownRows = ({ seesAll }: DiagnosticsReader) => (seesAll ? "$1::uuid is not null" : "user_id = $1");
@@ -234,7 +237,11 @@ export async function readTypes(reader: DiagnosticsReader, days: number, pairs: 
 }
 
 /** The devices that last had trouble with these versions. SQL: the latest few of each pair, out of a bounded number. */
-export async function readTroubledMachines(reader: DiagnosticsReader, pairs: AdapterVersions, max: { machines: number; counted: number }) {
+export async function readTroubledMachines(
+  reader: DiagnosticsReader,
+  pairs: AdapterVersions,
+  max: { machines: number; counted: number },
+) {
   const { rows } = await pool().query<DiagnosedMachine & { adapter: string }>(
     `select latest.adapter, found.device_id as "deviceId", device.machine, "user".name as "userName",
        found.seen_at as "seenAt"

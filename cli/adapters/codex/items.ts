@@ -2,14 +2,12 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withAttachments, withMetadata } from "../messages.ts";
 import { dataText, parseDataUrlType, urlText } from "../pictures.ts";
-import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { userTexts } from "./user-text.ts";
 
 /** The model's own summaries are encrypted. */
-const skippedItems = new Set(
-  "compaction compaction_summary compaction_trigger context_compaction additional_tools ghost_snapshot other".split(
-    " ",
-  ),
+const skippedItems = toWords(
+  "compaction compaction_summary compaction_trigger context_compaction additional_tools ghost_snapshot other",
 );
 
 /** Tools that the reader recognizes only by the last part of their name. */

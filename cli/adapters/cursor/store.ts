@@ -51,10 +51,9 @@ export async function readStore(database: DatabaseSync, path: string, sink: Sink
   const root = asString(meta.latestRootBlobId);
   for (const message of root ? messagesIn(database, root, sink) : []) {
     const messages = readMessages(message, sink);
-    if (messages.length === 0) sink.skipped();
     const { requestId } = getOptions(message);
     const model = message.role === "assistant" ? (findModel(message) ?? meta.lastUsedModel) : undefined;
-    session.send(messages, { model, requestId });
+    session.add(messages, { model, requestId });
     await sink.pause();
   }
   session.end();

@@ -36,8 +36,7 @@ export async function readTranscript(path: string, sink: Sink): Promise<void> {
   if (isPlain(path)) return readPlainTranscript(path, sink, session);
   await readRecords(path, sink, (record) => {
     const messages = recordMessages(record, (type) => sink.unhandled(type));
-    if (messages.length === 0) sink.skipped();
-    session.send(messages, { at: record.timestamp, model: record.role === "assistant" ? record.model : undefined });
+    session.add(messages, { at: record.timestamp, model: record.role === "assistant" ? record.model : undefined });
   });
   session.end();
 }

@@ -1,4 +1,4 @@
-// What Gemini CLI and its descendants write, in the shape of Gemini's API.
+// Gemini CLI and its descendants write content in the shape of Gemini's API.
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { makeAttachment, notice } from "../messages.ts";

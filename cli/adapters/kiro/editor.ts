@@ -9,13 +9,11 @@ import { joinBlockTexts } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, withTime } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readObjectFile } from "../session-files.ts";
-import { asFields, asString, joinTexts, listFields } from "../values.ts";
+import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { source } from "./conversation.ts";
 
-const tools = new Set(
-  "replace create append delete readCode readFile readFiles readMultipleFiles runCommand search".split(" "),
-);
-const skippedActions = new Set("model intentClassification taskStatus specAgent userInput".split(" "));
+const tools = toWords("replace create append delete readCode readFile readFiles readMultipleFiles runCommand search");
+const skippedActions = toWords("model intentClassification taskStatus specAgent userInput");
 
 /** Has the user's words whole; the model's actions are in a log for each execution. */
 export async function readEditorSession(path: string, sink: Sink): Promise<void> {
@@ -31,8 +29,7 @@ export async function readEditorSession(path: string, sink: Sink): Promise<void>
   for (const entry of listFields(value.history)) {
     sink.entry();
     const messages = await entryMessages(entry, logs, sink);
-    if (messages.length === 0) sink.skipped();
-    session.send(messages);
+    session.add(messages);
     await sink.pause();
   }
   session.end();

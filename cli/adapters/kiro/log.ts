@@ -24,9 +24,8 @@ export async function readLog(path: string, sink: Sink): Promise<void> {
   await readRecords(path, sink, (record) => {
     const data = asFields(record.data);
     const messages = readMessages(record.kind, data, (type) => sink.unhandled(type));
-    if (messages.length === 0) sink.skipped();
     const meta = asFields(data.meta);
-    session.send(messages, {
+    session.add(messages, {
       at: toMilliseconds(meta.timestamp),
       uuid: data.message_id,
       ...(record.kind === "AssistantMessage" && { model }),

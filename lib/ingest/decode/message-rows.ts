@@ -23,7 +23,7 @@ const contentAt = head.length;
 /** Position, role, tokens, time and metadata, without the bytes of role and metadata. */
 const tailBytes = 8 + 4 + 8 + 12 + 5;
 
-const initialBytes = 16 * 1024;
+const [firstBlockBytes, maxBlockBytes] = [16 << 10, 1 << 20];
 
 /** A UTF-16 unit takes at most three bytes of UTF-8, and an exact count another pass. */
 const maxBytes = (text: string | null): number =>
@@ -33,25 +33,28 @@ const maxBytes = (text: string | null): number =>
 export class MessageRows {
   bytes: Buffer;
   end: number;
+  #blockBytes = firstBlockBytes;
 
   constructor(bytes?: Buffer) {
-    this.bytes = bytes ?? Buffer.allocUnsafeSlow(initialBytes);
+    this.bytes = bytes ?? Buffer.alloc(0);
     this.end = bytes?.byteLength ?? 0;
   }
 
-  /** Returns the rows and begins anew. */
+  /** Returns the rows and starts anew behind them: an allocation for each trace would make V8 collect its heap. */
   take(): Buffer {
     const rows = this.bytes.subarray(0, this.end);
-    this.bytes = Buffer.allocUnsafeSlow(initialBytes);
+    this.bytes = this.bytes.subarray(this.end);
     this.end = 0;
     return rows;
   }
 
+  /** Moves the rows to a larger block if `more` bytes do not fit. */
   #reserve(more: number): void {
     if (this.end + more <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.end + more, this.bytes.length * 2));
-    this.bytes.copy(larger, 0, 0, this.end);
-    this.bytes = larger;
+    const block = Buffer.allocUnsafeSlow(Math.max(2 * (this.end + more), this.#blockBytes));
+    this.#blockBytes = Math.min(2 * this.#blockBytes, maxBlockBytes);
+    this.bytes.copy(block, 0, 0, this.end);
+    this.bytes = block;
   }
 
   add({ content, position, role, tokenCount, createdAt, metadata }: BatchMessage): void {

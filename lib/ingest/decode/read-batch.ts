@@ -113,12 +113,12 @@ function normalizeMessages({ messages: sent }: SentTrace): Omit<ReadTrace, "trac
   return { messages, sums: { tokenCount, lastMessageAt, sanitized, excessDigits, longest: longest.index } };
 }
 
-function makeHeader({ trace, sums }: ReadTrace, rows: MessageRows, at: number): TraceHeader {
+function makeHeader({ trace, messages, sums }: ReadTrace, rows: MessageRows, at: number): TraceHeader {
   const sanitizer = new Sanitizer();
   const fields = normalizeTrace(trace, sanitizer);
   return {
     ...fields,
-    ...deriveRowTitle(rows),
+    ...deriveRowTitle(messages),
     sanitized: sums.sanitized || sanitizer.changed,
     messageCount: trace.messages.length,
     firstPosition: rows.end === 0 ? null : rows.read(0).position,
