@@ -3,6 +3,8 @@ import { log } from "#lib/log";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { pingDatabase } from "#lib/observability/sql";
 
+export type Step = ReturnType<typeof makeSteps>["step"];
+
 /** Runs every step even if one fails; `end` throws if any failed. */
 export function makeSteps() {
   const failed: { name: string; cause: unknown }[] = [];

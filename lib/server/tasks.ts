@@ -14,7 +14,7 @@ import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { housekeepHourly } from "#lib/server/housekeeping";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
-import { forwardDue } from "#lib/telemetry/forward";
+import { forwardDue, undoFutureWaits } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 
 type TaskRun = {
@@ -55,6 +55,7 @@ export const otherTasks: readonly BackgroundTask[] = [
     cron: { seconds: 5 },
     run: ({ seconds, signal }) => resumeDeletions(seconds, signal),
   },
+  { name: "undoFutureWaits", worker: { pauseMs: 60_000, atStart: true }, run: undoFutureWaits },
   { name: "takePriceList", worker: { pauseMs: 60_000, atStart: true }, run: takePriceList },
   {
     name: "purgeDeleted",

@@ -4,7 +4,7 @@ import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { readSink, type Sink } from "#lib/telemetry/sink";
-import { isSinkOpen, upsertPause } from "#lib/telemetry/sql";
+import { endLongWaits, isSinkOpen, upsertPause } from "#lib/telemetry/sql";
 
 // Pauses and refusals hold for all processes, so they are stored: a row of the server's settings whose value is a hash of
 // the sink's settings, so that changed settings start afresh.
@@ -21,6 +21,9 @@ export function isOpen(sink: Sink, tx: Prisma.TransactionClient = prisma()): Pro
 export async function pauseSink(sink: Sink, seconds: number): Promise<void> {
   await upsertPause(keys.paused, fingerprint(sink), seconds);
 }
+
+/** Ends waits and pauses that began while the database's clock was ahead. @param longestSeconds how long one can be */
+export const endFutureWaits = (longestSeconds: number) => endLongWaits(keys.paused, longestSeconds);
 
 /** Stops calling a sink until the next start or until its settings change. */
 export async function disableSink(sink: Sink): Promise<void> {

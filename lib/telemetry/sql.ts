@@ -99,6 +99,15 @@ export async function postponeOutboxRow({ reportId, attempts }: OutboxRow, secon
   );
 }
 
+/** Ends waits that are longer than any: of reports, and the pause under a key. SQL: by the database's clock. */
+export async function endLongWaits(pauseKey: string, longestSeconds: number): Promise<void> {
+  await pool().query(
+    `with paused as (update server_setting set updated_at = now() where key = $1 and updated_at > now() + make_interval(secs => $2))
+     update forward_outbox set due_at = now() where due_at > now() + make_interval(secs => $2)`,
+    [pauseKey, longestSeconds],
+  );
+}
+
 /**
  * Adds or updates the device that sent a report, and counts for each adapter whether it had trouble.
  *
