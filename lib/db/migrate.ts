@@ -23,6 +23,9 @@ const lockPauseMs = 500;
 /** Lock timeout, and a deadlock with a request that PostgreSQL ended for the migration. */
 const lockCodes = ["55P03", "40P01"];
 
+/** Ends a statement within a second of this process, where the server's system can tell: it would keep its locks until it is done. */
+const endWithProcess = `do $$ begin set local client_connection_check_interval = '1s'; exception when others then null; end $$`;
+
 /** As Prisma's schema engine creates it. */
 const createRecords = `create table if not exists _prisma_migrations (
   id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz,
@@ -85,6 +88,7 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
     try {
       // What is lost with the machine is not recorded either; what commits later, and waits for the disk, takes it there first.
       await client.query(`begin; set local lock_timeout = '${lockTimeout}'; set local synchronous_commit = off`);
+      await client.query(endWithProcess);
       // One by one: Citus sends its nodes the whole text that a statement came in, and they take one at a time.
       for (const statement of splitStatements(script)) await client.query(statement);
       await client.query(

@@ -2,7 +2,8 @@ import "server-only";
 import type { Pool } from "pg";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { pool, prisma } from "#lib/db/client";
+import { pool } from "#lib/db/client";
+import { deleteEndedLimits } from "#lib/http/sql";
 
 type Window = { points: number; seconds: number };
 
@@ -58,9 +59,7 @@ export async function uncount(name: string, key: string, window: Window): Promis
 }
 
 /** Deletes counters whose window is over. */
-export async function purgeLimits(): Promise<void> {
-  await prisma().rateLimit.deleteMany({ where: { expire: { lt: Date.now() } } });
-}
+export const purgeLimits = () => deleteEndedLimits(Date.now());
 
 /** Counts a call. @returns the refusal, where it is one */
 async function consume(

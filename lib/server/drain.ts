@@ -22,7 +22,7 @@ import { purgeNext } from "#lib/search/purge";
 import { housekeepHourly } from "#lib/server/housekeeping";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { makeSteps } from "#lib/server/steps";
-import { forwardDue } from "#lib/telemetry/forward";
+import { forwardDue, undoFutureWaits } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 
 /** A longer backlog is left to the next calls. */
@@ -65,6 +65,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   const { step, end } = makeSteps();
   await sendHeartbeat(substituteId);
   await step("undoFuture", undoFuture);
+  await step("undoFutureWaits", undoFutureWaits);
   await step("superviseQueues", superviseQueues);
   await step("reconcileJobs", reconcileJobs);
   await step("resumeDeletions", () => resumeDeletions(deletionSeconds));

@@ -3,6 +3,8 @@ import { log } from "#lib/log";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { pingDatabase } from "#lib/observability/sql";
 
+export type Step = ReturnType<typeof makeSteps>["step"];
+
 /** Runs steps of which none stops those after it; `end` throws where some failed. */
 export function makeSteps() {
   const failed: { name: string; cause: unknown }[] = [];

@@ -35,7 +35,7 @@ import { makeLedgerPace } from "#lib/server/ledger-pace";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { restWhenIdle } from "#lib/server/rest";
 import { makeSteps } from "#lib/server/steps";
-import { forwardDue } from "#lib/telemetry/forward";
+import { forwardDue, undoFutureWaits } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 
 const heartbeatMs = 10_000;
@@ -100,6 +100,7 @@ async function repeat(pauseMs: number, failure: string, work: () => Promise<unkn
 
 async function reconcile(): Promise<void> {
   await undoFuture();
+  await undoFutureWaits();
   const enqueued = await reconcileJobs();
   if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
 }

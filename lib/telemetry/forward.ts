@@ -10,7 +10,7 @@ import { sendReport } from "#lib/telemetry/delivery";
 import { post, type SinkAnswer } from "#lib/telemetry/post";
 import { loadReport } from "#lib/telemetry/report";
 import { readSink, type Sink } from "#lib/telemetry/sink";
-import { disableSink, isOpen, pauseSink } from "#lib/telemetry/sink-state";
+import { disableSink, endFutureWaits, isOpen, pauseSink } from "#lib/telemetry/sink-state";
 import { claimOutboxRow, insertOutbox, type OutboxRow, postponeOutboxRow } from "#lib/telemetry/sql";
 
 /** The client waits for this attempt. */
@@ -83,6 +83,9 @@ export async function forwardDue(signal?: AbortSignal): Promise<number> {
   await Promise.all(Array.from({ length: workerAttempts }, loop));
   return delivered;
 }
+
+/** Makes reports due soon that were put off while the database's clock was ahead. */
+export const undoFutureWaits = () => endFutureWaits(wait.maxSeconds + 300); // clocks of several nodes differ a little
 
 /** Without a sink, deletes all rows. */
 async function deleteExpired(): Promise<void> {

@@ -4,7 +4,7 @@ import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { readSink, type Sink } from "#lib/telemetry/sink";
-import { isSinkOpen, upsertPause } from "#lib/telemetry/sql";
+import { endLongWaits, isSinkOpen, upsertPause } from "#lib/telemetry/sql";
 
 // Stored for all processes; the value is a hash of the sink's settings, so that changed settings start afresh.
 const keys = { disabled: "telemetry_sink_disabled", paused: "telemetry_sink_paused" };
@@ -20,6 +20,9 @@ export function isOpen(sink: Sink, tx: Prisma.TransactionClient = prisma()): Pro
 export async function pauseSink(sink: Sink, seconds: number): Promise<void> {
   await upsertPause(keys.paused, fingerprint(sink), seconds);
 }
+
+/** Ends waits and pauses that began while the database's clock was ahead. @param longestSeconds how long one can be */
+export const endFutureWaits = (longestSeconds: number) => endLongWaits(keys.paused, longestSeconds);
 
 /** Until the next start, or a change of its settings. */
 export async function disableSink(sink: Sink): Promise<void> {

@@ -87,6 +87,15 @@ export async function postponeOutboxRow({ reportId, attempts }: OutboxRow, secon
   );
 }
 
+/** Ends waits that are longer than any: of reports, and the pause under a key. SQL: by the database's clock. */
+export async function endLongWaits(pauseKey: string, longestSeconds: number): Promise<void> {
+  await pool().query(
+    `with paused as (update server_setting set updated_at = now() where key = $1 and updated_at > now() + make_interval(secs => $2))
+     update forward_outbox set due_at = now() where due_at > now() + make_interval(secs => $2)`,
+    [pauseKey, longestSeconds],
+  );
+}
+
 /**
  * SQL: keys with a missing user (nulls not distinct), and three steps in one statement.
  * @returns today's number of pairs of adapter and version, and this version's adapters

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { purgeSignIns } from "#lib/auth/sign-ins";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
@@ -120,6 +120,19 @@ test("several calls within an hour run the housekeeping once", async () => {
   await pool().query("update server_setting set updated_at = now() - interval '61 minutes' where key = 'housekeeping'");
   await housekeepHourly();
   expect(await isKept(jobId)).toBe(false);
+});
+
+test("nothing is deleted for its age by a process whose clock is ahead of the database's, nor is a limit ended", async () => {
+  const jobId = await acceptFailed(userId, trace("kept", "a"));
+  await pool().query("insert into rate_limit (key, points, expire) values ('running', 1, $1)", [Date.now() + 60_000]);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 40 * 86_400_000 });
+  try {
+    await housekeep();
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(await isKept(jobId)).toBe(true);
+  expect((await pool().query("delete from rate_limit where key = 'running'")).rowCount).toBe(1);
 });
 
 test("a step that fails stops none of the others", async () => {

@@ -96,11 +96,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   ];
   const written = plan.length === 0 ? 0 : await copyMessages(tx, batch.rows({ userId: upload.userId, traces: plan }));
   await mendTitles(tx, appends.changed, upload.userId);
-  await linkPictures(
-    tx,
-    upload.userId,
-    listLinks(batch.headers, created, { same, changed, appended: appends.changed }),
-  );
+  await linkPictures(tx, upload, listLinks(batch.headers, created, { same, changed, appended: appends.changed }));
   const kept = {
     ...judged.kept,
     deleted: [...judged.kept.deleted, ...appends.deleted],
