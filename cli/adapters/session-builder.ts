@@ -21,7 +21,7 @@ export type EntryFacts = {
   isReplayed?: boolean;
 };
 
-type TextFact = "branch" | "agentVersion" | "parent" | "forkedFrom" | "continues";
+type TextFact = "agent" | "branch" | "agentVersion" | "parent" | "forkedFrom" | "continues";
 
 type Metadata = { [name in TextFact | "cwd" | "repository"]?: string };
 

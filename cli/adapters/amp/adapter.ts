@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
 import { toolResult } from "../messages.ts";
@@ -40,7 +40,7 @@ function addMessage({ role, content, usage, meta, state }: Fields, session: Sess
   session.add(messages, { at, model: used.model, usage: readUsage(used), stopReason });
 }
 
-function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block) => {
     if (block.type !== "tool_result" || !isFields(block.run)) return userBlocks([block], unhandled);
     const { status, result, error } = block.run;

@@ -4,7 +4,7 @@ import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, withTime } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -78,7 +78,7 @@ async function executionMessages(path: string, sink: Sink): Promise<Message[]> {
   return listFields(log?.actions).flatMap((action) => actionMessages(action, (type) => sink.unhandled(type)));
 }
 
-function actionMessages(action: Fields, unhandled: (type: string) => void): Message[] {
+function actionMessages(action: Fields, unhandled: Unhandled): Message[] {
   const type = asString(action.actionType) ?? "(none)";
   const output = asFields(action.output);
   const said = asString(output.message);

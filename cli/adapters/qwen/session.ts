@@ -6,8 +6,7 @@ import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import type { FindOriginal } from "./forks.ts";
-import { Requests } from "./requests.ts";
-import type { Run } from "./runs.ts";
+import { Requests, type Run } from "./requests.ts";
 
 export const source = "qwen-code";
 
