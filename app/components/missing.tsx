@@ -1,8 +1,8 @@
 import { headers } from "next/headers";
-import { requestIdHeader } from "#lib/http/request-id";
-import { MissingWords } from "./page-request";
 import { notFound } from "next/navigation";
 import { SpoorError } from "#lib/errors";
+import { requestIdHeader } from "#lib/http/request-id";
+import { MissingWords } from "./page-request";
 
 /** Also shown for another user's object. */
 export async function Missing() {

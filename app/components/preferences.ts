@@ -1,7 +1,7 @@
 import "server-only";
 import { cookies } from "next/headers";
-import { z } from "zod";
 import { cache } from "react";
+import { z } from "zod";
 
 export const themes = ["system", "light", "dark"] as const;
 export const switches = ["on", "off"] as const;

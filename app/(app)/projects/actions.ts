@@ -8,7 +8,15 @@ import { mergeProjects, renameProject, splitProject } from "#lib/projects/change
 import { canUndo, findSplit } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
 import type { FormState } from "../../components/form";
-import { collectFieldErrors, idIn, refuseForeignOrigin, requireForm, requireOwnOrigin, text, toFormState } from "../../components/form-guard";
+import {
+  collectFieldErrors,
+  idIn,
+  refuseForeignOrigin,
+  requireForm,
+  requireOwnOrigin,
+  text,
+  toFormState,
+} from "../../components/form-guard";
 import { orMissing } from "../../components/missing";
 
 const makeProjectHref = (id: string, query = "") => `/projects/${encodeURIComponent(id)}${query}`;

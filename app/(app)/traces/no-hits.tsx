@@ -2,11 +2,11 @@ import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
+import { formatCount } from "../../components/figures";
 import { readerZone } from "../../components/preferences";
 import { type ListRequest, readListParams, shown } from "./filters";
 import { type FilterTitles, type GivenFilters, getFilterLabel, listHref, shownValues, without } from "./hrefs";
 import { Meant } from "./search-notices";
-import { formatCount } from "../../components/figures";
 
 type Props = { userId: string; request: ListRequest; names: FilterTitles };
 

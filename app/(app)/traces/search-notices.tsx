@@ -1,7 +1,7 @@
 import { correct } from "#lib/search/slips";
 import { Notice } from "../../components/notice";
-import { type GivenFilters, listHref, without } from "./hrefs";
 import { HiddenFilters } from "./filter-menu";
+import { type GivenFilters, listHref, without } from "./hrefs";
 import { SearchField } from "./search-field";
 
 type Props = { given: GivenFilters; corrected?: string; isPartial?: boolean };

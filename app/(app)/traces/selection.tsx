@@ -162,7 +162,7 @@ function TickedButtons({ exportName, deleteName }: { exportName: string; deleteN
         className="button"
         title="Without secrets, and without names of home folders, users and machines"
       >
-        {exportName} for others
+        {exportName} (secrets masked)
       </button>
       <button type="submit" className="button button-bad">
         {deleteName}

@@ -3,7 +3,7 @@ import { type FormEvent, useActionState, useEffect, useRef } from "react";
 import { ErrorSummary } from "../../components/error-summary";
 import type { FormAction } from "../../components/form";
 
-export const replayFormId = "replay";
+const replayFormId = "replay";
 
 /** Shared, so that the result keeps the focus when a row disappears. */
 export function ReplayForm({ action }: { action: FormAction }) {

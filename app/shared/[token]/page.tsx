@@ -18,7 +18,7 @@ import { GuestKeys, KeysButton } from "../../components/keys";
 import { Mark } from "../../components/mark";
 import { orMissing } from "../../components/missing";
 import type { SearchParams } from "../../components/pages";
-import { readKeys, readerZone } from "../../components/preferences";
+import { readerZone, readKeys } from "../../components/preferences";
 import { Time } from "../../components/time";
 import { openedBy, toReaders } from "./opened";
 import { sharedOutline } from "./outline";

@@ -10,10 +10,18 @@ import { chosenIds, type FilterName } from "#lib/traces/schema";
 import { formatQuantity } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
 import type { SearchParams } from "../../../components/pages";
-import { ActivityTime, Time } from "../../../components/time";
 import { readerZone } from "../../../components/preferences";
+import { ActivityTime, Time } from "../../../components/time";
 import { type ListRequest, readListParams, shown } from "../filters";
-import { type FilterTitles, type GivenFilters, getFilterLabel, getFilterValues, listHref, paramsIn, shownValues } from "../hrefs";
+import {
+  type FilterTitles,
+  type GivenFilters,
+  getFilterLabel,
+  getFilterValues,
+  listHref,
+  paramsIn,
+  shownValues,
+} from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };

@@ -105,8 +105,8 @@ function Exports({ id }: { id: string }) {
   const ways = [
     ["Markdown", "export.md"],
     ["JSON", "export.json"],
-    ["Markdown for others, masked", "export.md?masked=all"],
-    ["JSON for others, masked", "export.json?masked=all"],
+    ["Markdown (secrets masked)", "export.md?masked=all"],
+    ["JSON (secrets masked)", "export.json?masked=all"],
     ["Raw messages", "messages"],
   ];
   return (

@@ -1,4 +1,3 @@
-
 const names = { all: "find", current: "find-current" } as const;
 
 /** Keeps offsets: skips characters whose lower case has another length. */

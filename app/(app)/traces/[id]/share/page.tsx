@@ -139,7 +139,7 @@ function Choices({ outline, sharing: { from, to, masked, pictures }, hasPictures
           From turn
         </label>
         <select id="from" name="from" defaultValue={from ?? ""} className="input max-w-72">
-          <option value="">the start</option>
+          <option value="">Start</option>
           {from !== null && !turns.some(({ position }) => position === from) && (
             <option value={from}>message {from}</option>
           )}
