@@ -1,4 +1,4 @@
-// A form that is sent twice, as by a double click, creates its token, invitation or link once, and shows the same one both times.
+// A form that is sent twice, as by a double click, creates one token, invitation or link, and shows it both times.
 import "server-only";
 import { createHmac, randomBytes } from "node:crypto";
 import { lockForm } from "#lib/auth/sql";
@@ -6,13 +6,12 @@ import type { Db } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { requiredEnv } from "#lib/env";
 
-/** @param id random, from the page; with other fields the form creates something else */
+/** `id` is random, and with other `fields` the form creates something else. */
 export type SentForm = { id: string; fields: unknown };
 
 /**
- * Makes the secret text of what a form creates, inside the transaction that does. It is derived from the form, and random without one.
- *
- * @param isOpen undefined if nothing has that hash; what was created and then ended is created again, with another text.
+ * Derives the secret text from the form, or makes a random one; call it in the transaction that creates.
+ * @param isOpen undefined for an unknown hash; something that was ended is created again with another text
  * @returns `isNew` if it has to be created
  */
 export async function makeSecretOnce(
