@@ -51,6 +51,9 @@ export function sent<T>(schema: z.ZodType<T>, value: unknown): T {
   return parsed.data;
 }
 
+/** The id of a form that creates one thing however often it is sent. */
+export const formIdIn = (form: FormData): string | undefined => z.uuid().safeParse(text(form, "formId")).data;
+
 export const idIn = (form: FormData, name: string): string => sent(z.uuid(), requireForm(form).get(name));
 
 export const jsonIn = <T>(form: FormData, name: string, schema: z.ZodType<T>): T =>

@@ -1,6 +1,6 @@
 // Most agents keep content as a text, or as a list of blocks: `{type, …}`.
 import { type Fields, isFields } from "../files/json.ts";
-import type { Message } from "./adapter.ts";
+import type { Message, Unhandled } from "./adapter.ts";
 import { makeAttachment, notice, toolCall, toolResult, toThoughts, withAttachments } from "./messages.ts";
 import { dataText } from "./pictures.ts";
 import { findTagged, replaceTagged } from "./tags.ts";
@@ -12,10 +12,10 @@ export function toBlocks(content: unknown): Fields[] {
   return listFields(content);
 }
 
-export const joinBlockTexts = (content: unknown, unhandled: (type: string) => void): string =>
+export const joinBlockTexts = (content: unknown, unhandled: Unhandled): string =>
   joinTexts(toBlocks(content).map((block) => readBlock(block, unhandled)));
 
-function readBlock(block: Fields, unhandled: (type: string) => void): string {
+function readBlock(block: Fields, unhandled: Unhandled): string {
   switch (block.type) {
     case "text":
     case "toolResult":
@@ -37,7 +37,7 @@ function readAttachment(block: Fields): Fields {
   return makeAttachment(type, name);
 }
 
-/** What the program added to the user's words (`<system-reminder>`) becomes notices before them. */
+/** Makes notices of what the program added to the user's words (`<system-reminder>`). */
 export function userMessages(text: string): Message[] {
   const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: skipBlanks(text, one.end) }));
   const own = added.length > 0 ? replaceTagged(text, added).trim() : text;
@@ -51,7 +51,7 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-export function assistantMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+export function assistantMessages(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "thinking":
@@ -74,7 +74,7 @@ export function assistantMessages(content: unknown, unhandled: (type: string) =>
   });
 }
 
-export function userBlocks(content: unknown, unhandled: (type: string) => void): Message[] {
+export function userBlocks(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     if (block.type === "tool_result") {
       const output = joinBlockTexts(block.content, unhandled);

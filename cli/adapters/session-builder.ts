@@ -21,7 +21,7 @@ export type EntryFacts = {
   isReplayed?: boolean;
 };
 
-type TextFact = "branch" | "agentVersion" | "parent" | "forkedFrom" | "continues";
+type TextFact = "agent" | "branch" | "agentVersion" | "parent" | "forkedFrom" | "continues";
 
 type Metadata = { [name in TextFact | "cwd" | "repository"]?: string };
 
@@ -133,6 +133,12 @@ export class SessionBuilder {
     if (!added || !model || model === this.#model || !this.isOpen) return;
     const told = withMetadata(notice("Requests beside the conversation."), { model });
     this.#sendOne(withUsage(told, added));
+  }
+
+  /** Sends an entry's messages, and counts the entry as skipped if there are none. */
+  add(messages: Message[], facts?: EntryFacts): void {
+    if (messages.length === 0) this.#sink.skipped();
+    this.send(messages, facts);
   }
 
   /** The first message gets the entry's facts. */

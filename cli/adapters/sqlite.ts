@@ -26,7 +26,7 @@ const missingSqlite = () =>
  *
  * @throws if it can't be read, or this Node has no SQLite
  */
-export async function openDatabase(path: string): Promise<DatabaseSync> {
+async function openDatabase(path: string): Promise<DatabaseSync> {
   const sqlite = loadSqlite();
   if (!sqlite) throw new Error(missingSqlite());
   for (const log of [`${path}-journal`, `${path}-wal`]) if (await isNoFile(log)) throw new Error(`${log} is no file`);
@@ -130,7 +130,7 @@ export async function statDatabase(path: string): Promise<Input | undefined> {
 }
 
 /** Lists the sessions of a database; the path of each is made by `inputPath`. */
-type ListSessions = (path: string, database: DatabaseSync) => Input[];
+export type ListSessions = (path: string, database: DatabaseSync) => Input[];
 
 const listings = new Map<string, { stamp: string; inputs: Input[] }>();
 

@@ -22,6 +22,9 @@ export const listFields = (value: unknown): Fields[] => (Array.isArray(value) ? 
 export const joinTexts = (texts: readonly unknown[], separator = "\n"): string =>
   texts.filter(asString).join(separator);
 
+/** Splits a list at white space. */
+export const toWords = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/));
+
 const timestamp = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 const plainTimestamp =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;

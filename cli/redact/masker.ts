@@ -1,9 +1,8 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { Echoes } from "../../lib/secrets/echoes.ts";
-import { findSecrets, hasNoKeyword, mayNameSecret, type Secret } from "../../lib/secrets/find.ts";
-import { maskByContext, unescapeText } from "../../lib/secrets/json.ts";
-import { makePlaceholder } from "../../lib/secrets/mark.ts";
-import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
+import { findSecrets, hasNoKeyword, mayNameSecret, type Secret } from "../../lib/secrets/find-secrets.ts";
+import { makePlaceholder } from "../../lib/secrets/kinds.ts";
+import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "../../lib/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";

@@ -1,6 +1,6 @@
 import "server-only";
-import { randomBytes } from "node:crypto";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
+import { makeSecretOnce } from "#lib/auth/sent-forms";
 import { type Db, prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
@@ -9,35 +9,49 @@ import type { Invitation as InvitationRow } from "#lib/generated/prisma/client";
 const validDays = 7;
 const dayMs = 86_400_000;
 
-/** An invitation as the one who made it sees it. */
 export type Invitation = Pick<InvitationRow, "id" | "email" | "createdAt" | "expiresAt"> & {
   state: "open" | "used" | "revoked" | "expired";
 };
 
 const isOpen = () => ({ usedAt: null, revokedAt: null, expiresAt: { gt: new Date() } });
 
-function getInvitationState({ usedAt, revokedAt, expiresAt }: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
+function getInvitationState({
+  usedAt,
+  revokedAt,
+  expiresAt,
+}: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
   if (usedAt) return "used";
   if (revokedAt) return "revoked";
   return expiresAt <= new Date() ? "expired" : "open";
 }
 
 /**
- * Creates an invitation: a link that creates one account within 7 days. It is shown once; the table keeps its hash.
- *
- * @param email whom it is meant for, a note in the inviter's list; anybody with the link can use it.
+ * Creates one link for each form, valid for 7 days and for one account; only its hash is stored.
+ * @param email a note for the inviter; anybody with the link can use it
  */
-export async function invite(userId: string, email: string | null, from: AuditOrigin): Promise<string> {
-  const token = randomBytes(24).toString("base64url");
+export async function invite(
+  userId: string,
+  email: string | null,
+  from: AuditOrigin,
+  formId?: string,
+): Promise<string> {
+  const form = formId === undefined ? undefined : { id: formId, fields: ["invitation", email] };
+  const toText = (bytes: Buffer) => bytes.subarray(0, 24).toString("base64url");
   const expiresAt = new Date(Date.now() + validDays * dayMs);
-  await prisma().$transaction(async (tx) => {
-    await tx.invitation.createMany({ data: [{ userId, hash: sha256(token), email, expiresAt }] });
-    await recordEvent(tx, userId, "invited", null, from);
+  const token = await prisma().$transaction(async (tx) => {
+    const { text, isNew } = await makeSecretOnce(tx, userId, form, toText, async (hash) => {
+      const made = await tx.invitation.findUnique({ where: { hash } });
+      return made ? getInvitationState(made) === "open" : undefined;
+    });
+    if (isNew) {
+      await tx.invitation.createMany({ data: [{ userId, hash: sha256(text), email, expiresAt }] });
+      await recordEvent(tx, userId, "invited", null, from);
+    }
+    return text;
   });
   return `${env().BASE_URL}/sign-up?invitation=${token}`;
 }
 
-/** A user's invitations, newest first. */
 export async function listInvitations(userId: string): Promise<Invitation[]> {
   const rows = await prisma().invitation.findMany({
     where: { userId },
@@ -45,10 +59,13 @@ export async function listInvitations(userId: string): Promise<Invitation[]> {
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
     take: 100,
   });
-  return rows.map(({ usedAt, revokedAt, ...row }) => ({ ...row, state: getInvitationState({ ...row, usedAt, revokedAt }) }));
+  return rows.map(({ usedAt, revokedAt, ...row }) => ({
+    ...row,
+    state: getInvitationState({ ...row, usedAt, revokedAt }),
+  }));
 }
 
-/** Revokes an open invitation. @returns whether it was still open */
+/** @returns false if it was no longer open */
 export async function revokeInvitation(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const { count } = await tx.invitation.updateMany({
@@ -60,16 +77,14 @@ export async function revokeInvitation(userId: string, id: string, from: AuditOr
   });
 }
 
-/** What a sign-up page may know of an invitation: whom it is meant for; undefined where it is not open. */
 export async function findInvitation(token: string): Promise<{ email: string | null } | undefined> {
   const where = { hash: sha256(token), ...isOpen() };
   return (await prisma().invitation.findUnique({ where, select: { email: true } })) ?? undefined;
 }
 
 /**
- * Uses an invitation up inside the transaction that creates the account: of any number of calls at once, one gets it.
- *
- * @returns the id of the user who invited, or undefined where it is not open.
+ * Call it in the transaction that creates the account; of several calls at once one gets it.
+ * @returns the inviter's id, or undefined if it is not open
  */
 export async function takeInvitation(tx: Db, token: string): Promise<string | undefined> {
   const [taken] = await tx.invitation.updateManyAndReturn({

@@ -79,6 +79,13 @@ export async function countOpen(
 /** In all traces without `traceId`. */
 export type Ruled = { userId: string; kind: string; mark: string; traceId: string | undefined };
 
+/**
+ * A decision gets a later time than the one before, whatever the clocks say: a worker that masks by the earlier one must not end the
+ * task. The time zone is explicit because a distributed database allows only immutable expressions here.
+ */
+const decidedAnew = Prisma.sql`on conflict (user_id, trace_id) do update set created_at = greatest(excluded.created_at,
+      (masking_task.created_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')`;
+
 /** @returns the number of traces */
 export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Ruled): Promise<number> {
   const here = traceId ? Prisma.sql`and trace_id = ${traceId}::uuid` : Prisma.empty;
@@ -88,7 +95,7 @@ export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Rule
         and state in ('open', 'kept') ${here} returning trace_id)
     insert into masking_task (user_id, trace_id, created_at)
     select distinct ${userId}::uuid, trace_id, ${new Date()}::timestamptz from ruled
-    on conflict (user_id, trace_id) do update set created_at = excluded.created_at`;
+    ${decidedAnew}`;
 }
 
 /** @returns the number of traces */
@@ -99,5 +106,5 @@ export async function beginMaskingKinds(tx: Db, userId: string, kinds: string[])
       returning trace_id)
     insert into masking_task (user_id, trace_id, created_at)
     select distinct ${userId}::uuid, trace_id, ${new Date()}::timestamptz from ruled
-    on conflict (user_id, trace_id) do update set created_at = excluded.created_at`;
+    ${decidedAnew}`;
 }

@@ -65,3 +65,22 @@ export function listAncestors<R extends Relative>(trace: R, parentOf: (one: R) =
   }
   return ancestors;
 }
+
+export const getTraceKey = ({ source, sourceId }: { source: string; sourceId: string }) =>
+  JSON.stringify([source, sourceId]);
+
+/** A sub-agent's parent is the one that it names; other traces prefer the session that says it continues in them. */
+export function chooseParent<R extends Relative>(
+  one: R,
+  byKey: ReadonlyMap<string, R>,
+  continued: ReadonlyMap<string, R>,
+): { parent: R; relation: Relation } | undefined {
+  const { source, named } = one;
+  const before = named?.relation === "subagent" ? undefined : continued.get(getTraceKey(one));
+  if (before && before.id !== one.id) return { parent: before, relation: "continuation" };
+  const parent = named && byKey.get(getTraceKey({ source, sourceId: named.sourceId }));
+  return parent && named && { parent, relation: named.relation };
+}
+
+export const later = <One extends Date | null>(one: One, other: Date | undefined): One | Date =>
+  other && (!one || other > one) ? other : one;

@@ -1,8 +1,12 @@
 // Links sub-agents, forks and continued sessions to the session that they came from (docs/decisions/0044).
 import "server-only";
 import type { PoolClient } from "pg";
+import { joinColumns } from "#lib/ledger/columns";
 import {
+  chooseParent,
+  getTraceKey,
   isAgentsFile,
+  later,
   listAncestors,
   maxDepth,
   type Named,
@@ -21,8 +25,10 @@ import {
   findContinued,
   findMoved,
   findStarts,
+  type LatestActivity,
   raiseLatest,
   readLatestBelow,
+  readLatestWithout,
   readRelatives,
   type StoredRelative,
 } from "#lib/ledger/sql/parents";
@@ -76,8 +82,6 @@ export const parentsPart: LedgerPart<FoundParents> = {
   },
 };
 
-const getTraceKey = ({ source, sourceId }: { source: string; sourceId: string }) => JSON.stringify([source, sourceId]);
-
 class Family {
   readonly #tx: PoolClient;
   readonly #userId: string;
@@ -88,6 +92,7 @@ class Family {
   readonly #readByContinued = new Map<string, KnownRelative>();
   readonly #links = new Map<string, Link>();
   readonly #latest = new Map<string, Date>();
+  #lowered = new Map<string, LatestActivity>(); // former ancestors of traces that moved
 
   private constructor(tx: PoolClient, userId: string) {
     this.#tx = tx;
@@ -140,6 +145,7 @@ class Family {
     const all = [...new Set([...candidates, ...moved.map((one) => this.#know(one))])];
     await this.#placeLinks(all, isRoot);
     for (const id of isRoot) this.#links.set(id, noLink);
+    this.#lowered = await this.#readFormerAncestors();
     await this.#raiseAncestors(candidates, isRoot);
   }
 
@@ -161,7 +167,7 @@ class Family {
       const open = level.filter(({ id }) => !this.#parents.has(id));
       const byKey = await this.#lookUp(open);
       const continued = await this.#lookUpContinued(open);
-      for (const one of open) this.#parents.set(one.id, choose(one, byKey, continued));
+      for (const one of open) this.#parents.set(one.id, chooseParent(one, byKey, continued));
       level = open.flatMap((one) => this.#parents.get(one.id)?.parent ?? []);
     }
   }
@@ -238,15 +244,26 @@ class Family {
   }
 
   async #raiseAncestors(candidates: KnownRelative[], isRoot: ReadonlySet<string>): Promise<void> {
-    const ids = this.#reads.map(({ id }) => id);
+    const ids = this.#reads.map(({ id }) => id).filter((id) => !this.#lowered.has(id));
     for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) this.#raise(id, at);
+    for (const [id, { below }] of this.#lowered) if (below) this.#raise(id, below);
     const findLinkedParent = (one: KnownRelative) => (isRoot.has(one.id) ? undefined : this.#parentOf(one));
     for (const one of candidates) {
-      const at = later(one.latestAt, this.#latest.get(one.id));
+      const { latest } = this.#lowered.get(one.id) ?? { latest: one.latestAt };
+      const at = later(latest, this.#latest.get(one.id));
       if (at) for (const { id } of listAncestors(one, findLinkedParent)) this.#raise(id, at);
     }
     const others = [...this.#latest].filter(([id]) => !this.#known.get(id)?.read);
     await raiseLatest(this.#tx, this.#userId, new Map(others));
+  }
+
+  async #readFormerAncestors(): Promise<Map<string, LatestActivity>> {
+    const moved = [...this.#links].flatMap(([id, { parentId }]) => {
+      const former = this.#known.get(id)?.parentId ?? null;
+      return former === null || former === parentId ? [] : [{ id, former }];
+    });
+    const [parents, ids] = [moved.map(({ former }) => former), moved.map(({ id }) => id)];
+    return readLatestWithout(this.#tx, this.#userId, parents, ids);
   }
 
   #raise(id: string, at: Date): void {
@@ -272,25 +289,12 @@ class Family {
       const isSame = one?.parentId === parentId && one.parentPosition === position && !isOther(one, parentRelation);
       return !one || one.read || isSame ? [] : [[id, { parentId, parentPosition: position, parentRelation }] as const];
     });
-    return new Map([...own, ...others]);
+    const lowered = [...this.#lowered.keys()].map((id) => [id, { childrenAt: this.#latest.get(id) ?? null }] as const);
+    const columns: ColumnsByTrace = new Map([...own, ...others]);
+    joinColumns(columns, new Map(lowered));
+    return columns;
   }
 }
 
 const isOther = ({ named }: KnownRelative, relation: string | null): boolean =>
   named !== undefined && named.relation !== relation;
-
-const later = <One extends Date | null>(one: One, other: Date | undefined): One | Date =>
-  other && (!one || other > one) ? other : one;
-
-/** A sub-agent's parent is the one that it names; other traces prefer the session that says it continues in them. */
-function choose(
-  one: KnownRelative,
-  byKey: ReadonlyMap<string, KnownRelative>,
-  continued: ReadonlyMap<string, KnownRelative>,
-): { parent: KnownRelative; relation: Relation } | undefined {
-  const { source, named } = one;
-  const before = named?.relation === "subagent" ? undefined : continued.get(getTraceKey(one));
-  if (before && before.id !== one.id) return { parent: before, relation: "continuation" };
-  const parent = named && byKey.get(getTraceKey({ source, sourceId: named.sourceId }));
-  return parent && named && { parent, relation: named.relation };
-}

@@ -3,7 +3,7 @@ import type { ColumnsByTrace, LedgerMessage, LedgerPart } from "#lib/ledger/part
 import { deleteFindings, type FoundSecret, replaceFindings } from "#lib/ledger/sql/secrets";
 import { makeMarkKey } from "#lib/masking/key";
 import { Masker } from "#lib/masking/masker";
-import { marks } from "#lib/secrets/mark";
+import { marks } from "#lib/secrets/kinds";
 
 const maxFindings = 500;
 const ownFields = -1;

@@ -12,7 +12,7 @@ import {
   recordSwept,
   type Swept,
 } from "#lib/ledger/sql/version";
-import { rulesVersion } from "#lib/secrets/version";
+import { rulesVersion } from "#lib/secrets/kinds";
 
 /** Raise when a part reads or writes something else; all traces are then accounted for again. */
 const ledgerVersion = 11 + rulesVersion;

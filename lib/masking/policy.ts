@@ -5,36 +5,29 @@ import { makeMarkKey } from "#lib/masking/key";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readRulings } from "#lib/masking/sql";
 import type { ProjectAlias } from "#lib/reader/project";
-import { rulesVersion } from "#lib/secrets/version";
+import { rulesVersion } from "#lib/secrets/kinds";
 
-/** Whether a stop of masking is over, or there was none. */
 export const isMasking = ({ masks, masksAgainAt }: { masks: boolean; masksAgainAt: Date | null }, now: Date): boolean =>
   masks || (masksAgainAt !== null && masksAgainAt <= now);
 
-/** The projects of a user whose masking is stopped. */
 export const unmaskedProjects = (userId: string, now: Date) => ({
   ...{ userId, masks: false, mergedInto: null },
   OR: [{ masksAgainAt: null }, { masksAgainAt: { gt: now } }],
 });
 
-/**
- * What is masked in a user's sessions. Until a user decides something, all that is certain.
- *
- * @param machine the one that sent them
- */
+/** Until a user decides something, all certain secrets are masked. @param machine that sent the sessions */
 export async function readPolicy(userId: string, machine?: string, now = new Date()): Promise<MaskingPolicy> {
   const stored = await prisma().secretPolicy.findUnique({ where: { userId } });
   const { version = 0 } = stored ?? {};
   const masks = !stored || isMasking(stored, now);
   const [rulings, unmasked] =
     version === 0 ? [[], []] : await Promise.all([readRulings(userId), readUnmasked(userId, now)]);
-  // A stop that ends by itself makes another policy of it, too.
+  // A stop that ends by itself changes the policy, too.
   const stops = masks && unmasked.length === 0 ? "" : `-${masks ? unmasked.length : "all"}`;
   const stamp = `${rulesVersion}.${version}${stops}`;
   return { stamp, key: makeMarkKey(userId), masks, rulings, unmasked, ...(machine !== undefined && { machine }) };
 }
 
-/** What the projects are known by whose masking is stopped. */
 async function readUnmasked(userId: string, now: Date): Promise<ProjectAlias[]> {
   const aliases = await prisma().projectAlias.findMany({
     where: { userId, project: unmaskedProjects(userId, now) },

@@ -5,7 +5,7 @@ import type { recallPlaces } from "#lib/mcp/api";
 import { shown } from "#lib/mcp/quote";
 import { pastPlaces } from "#lib/mcp/tools/fix";
 
-/** The three best past places of an error. @throws SpoorError as `pastPlaces` */
+/** @throws SpoorError as `pastPlaces` */
 export async function recall(
   userId: string,
   { error, project }: z.output<typeof recallPlaces.query>,

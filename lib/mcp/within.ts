@@ -1,14 +1,14 @@
-// What an agent may read that was let into one project alone.
+// Restricts an agent to the one project that it was let into.
 import "server-only";
 import { notFound } from "#lib/errors";
 import type { AgentReader } from "#lib/mcp/tools/tool";
 import { readTraceRows } from "#lib/traces/queries";
 
-/** What narrows a list to what a reader may read, whatever project was asked for. */
+/** Overrides whatever project was asked for. */
 export const within = ({ projectId }: AgentReader): { project?: undefined; onlyProjectId?: string } =>
   projectId === null ? {} : { project: undefined, onlyProjectId: projectId };
 
-/** Whether a session is one that a reader may read; for a reader of all, whether it exists is not looked at. */
+/** For an unrestricted reader this does not check that the session exists. */
 export async function isReadable(reader: AgentReader, id: string): Promise<boolean> {
   if (reader.projectId === null) return true;
   return (await readTraceRows(reader.userId, { ...within(reader), ids: [id] }, { limit: 1 })).length > 0;

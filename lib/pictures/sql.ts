@@ -49,8 +49,16 @@ export async function insertPicture(tx: Queryable, userId: string, picture: NewP
 /** All pictures of a trace where `isWhole`, otherwise those of its new messages. */
 export type TraceLinks = { traceId: string; isWhole: boolean; pictures: { position: number; sha256: string }[] };
 
-/** Records the references of traces, a bounded number each. */
-export async function linkPictures(tx: Queryable, userId: string, traces: TraceLinks[]): Promise<void> {
+/**
+ * Records the references of traces, a bounded number each.
+ *
+ * @param sequence of the upload that contained the traces
+ */
+export async function linkPictures(
+  tx: Queryable,
+  { userId, sequence }: { userId: string; sequence: string },
+  traces: TraceLinks[],
+): Promise<void> {
   const replaced = traces.filter(({ isWhole }) => isWhole).map(({ traceId }) => traceId);
   const former = replaced.length === 0 ? [] : await deleteLinks(tx, userId, replaced);
   const links = traces.flatMap(({ traceId, pictures }) => pictures.map((one, place) => ({ traceId, place, ...one })));
@@ -80,7 +88,7 @@ export async function linkPictures(tx: Queryable, userId: string, traces: TraceL
       [userId, hashes],
     );
   }
-  await release(tx, userId, former);
+  await release(tx, userId, former, sequence);
 }
 
 /** Removes the references of deleted traces; pictures without references are deleted soon (lib/pictures/purge.ts). */
@@ -120,9 +128,19 @@ async function deleteLinks(tx: Transaction, userId: string, traceIds: string[]):
   return decodeHashes(rows.map(({ hash }) => hash));
 }
 
-/** Marks pictures without references. One that a client has just sent or asked for is kept for a day. */
-async function release(tx: Transaction, userId: string, hashes: Buffer[]): Promise<void> {
+/** The uploads of the user `$1` that wait, are processed or can be replayed: they may refer to any of the user's pictures. */
+const openUpload = `select 1 from ingest_job job join upload on upload.user_id = $1::uuid and upload.job_id = job.id
+  where job.user_id = $1::uuid and job.status <> 'succeeded' and upload.removed_at is null`;
+
+/**
+ * Marks pictures without references. One that a client has just sent or asked for is kept for a day, and so is every one while an
+ * upload is open.
+ *
+ * @param sequence of the upload that is being processed, which does not count
+ */
+async function release(tx: Transaction, userId: string, hashes: Buffer[], sequence = "0"): Promise<void> {
   if (hashes.length === 0) return;
+  const open = await run(tx, `${openUpload} and job.sequence <> $2::bigint limit 1`, [userId, sequence]);
   await run(
     tx,
     `with held as materialized (
@@ -130,7 +148,8 @@ async function release(tx: Transaction, userId: string, hashes: Buffer[]): Promi
          and not exists (
            select 1 from trace_picture link where link.user_id = $1::uuid and link.sha256 = picture.sha256)
        order by sha256 for no key update)
-     update picture set wanted_at = 'epoch' from held where picture.user_id = $1::uuid and picture.sha256 = held.sha256`,
+     update picture set wanted_at = ${open.length > 0 ? "now()" : "'epoch'"}
+     from held where picture.user_id = $1::uuid and picture.sha256 = held.sha256`,
     [userId, hashes],
   );
 }
@@ -156,9 +175,7 @@ export function purgeSome(userId: string, limit: number): Promise<number> {
   return transaction(async (tx) => {
     const { rows } = await tx.query<{ hash: string }>(
       `select encode(sha256, 'hex') as hash from picture
-       where user_id = $1 and wanted_at < now() - make_interval(hours => $3) and (wanted_at = 'epoch' or not exists (
-         select 1 from ingest_job job join upload on upload.user_id = $1 and upload.job_id = job.id
-         where job.user_id = $1 and job.status <> 'succeeded' and upload.removed_at is null))
+       where user_id = $1 and wanted_at < now() - make_interval(hours => $3) and (wanted_at = 'epoch' or not exists (${openUpload}))
        limit $2 for update skip locked`,
       [userId, limit, limits.pictures.unusedHours],
     );

@@ -5,19 +5,15 @@ import { withRequiredAuth } from "#lib/db/required-auth";
 import { log } from "#lib/log";
 import { commitLater } from "#lib/queue/sql";
 
-/** How many connections a worker's queue has: for its statements, which are short, and one that listens. */
 const connections = { statements: 2, listening: 1 };
 
 export const queueConnections = connections.statements + connections.listening;
 
 /**
- * A worker's pg-boss instance, with its own connections and LISTEN. The caller starts and stops it.
- *
- * Its own writes (taken, completed, to be retried) use `synchronous_commit=off`: if a crash of the database loses one, the
- * entry is handed out again and the job's row says that it is already done.
- *
- * @param hasSessions false where a pooler in transaction mode is in front of the database: no connection can listen then, and
- *   what is set on one reaches others' transactions.
+ * Makes a worker's pg-boss instance with connections of its own. It does not wait for the disk: an entry whose
+ * completion a crash loses is handed out again, and its job's row says that it is done.
+ * @param hasSessions false behind a pooler in transaction mode, where a connection can't listen, and its settings reach
+ * other clients
  */
 export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBoss {
   const boss = new PgBoss({
@@ -27,9 +23,10 @@ export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBos
     useListenNotify: hasSessions,
     monitorIntervalSeconds: 1,
     superviseIntervalSeconds: 1,
+    schedule: false,
     migrate: false,
     createSchema: false,
-    // By a statement, since a pooler in session mode refuses `options` among the start-up parameters. The pool waits for it.
+    // A pooler in session mode refuses `options` among the start-up parameters.
     ...(hasSessions && ({ onConnect: commitLater } satisfies pg.PoolConfig)),
   });
   boss.on("error", (error) => log.warn({ err: error }, "pg-boss reported an error"));

@@ -1,10 +1,11 @@
-// What stands between a name and its value, in the languages, files, programs and prose in which somebody writes both.
-import { appPasswordIn } from "#lib/secrets/password";
+// The signs, words and markup between a name and its value in languages, files, programs and prose, and where a value ends.
+import { isCredible, isDense, readAppPassword } from "#lib/secrets/credible";
 
-/** A quote, also of a text in JSON in a text, and of HTML; and colours of a terminal, which count as nothing. */
+/** A quote, also escaped in JSON, and of HTML. */
 const quoteMark = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#3[49];)`;
+/** Colours of a terminal count as nothing. */
 const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
-/** What assigns: signs, types before them, words of prose, an attribute's value, arguments, an alternative, and a property's braces. */
+/** Signs, types before them, words of prose, an attribute's value, arguments, an alternative, and a property's braces. */
 const signs = [
   "=>|[:?]=|<<<|(?:->|→)(?= )",
   String.raw`:\s?[&A-Za-z][\w.[\]<>|?& ]{0,40}=(?=\s?\\{0,7}["'])`,
@@ -18,48 +19,34 @@ const signs = [
 ].join("|");
 /** The rest of a name, with what closes it in code and in Markdown. */
 const restOfName = String.raw`[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]{0,3}`;
-/** What it is for, in prose, or what it is unless one answers, in brackets. */
+/** In prose its purpose, in prompts its present value in brackets. */
 const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to|für|von|vom|zum|de|del|du|do|da)(?: (?:the|our|my|den|die|das|dem|der|la|el|le))?(?: [\w@.-]{1,40}){1,3}?| \[[^\]\n]{0,24}\])?`;
-/** Blanks before a value; a block of YAML and a value in quotes may begin in the next line. */
+/** A block of YAML and a value in quotes may begin on the next line. */
 const blanks = String.raw`[*_]{0,3}(?:\s?\\{0,7}["'](?=\\{1,7}["'])| ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,40}|\s{0,12}(?=\\{0,7}["']))`;
-/** A value in quotes as an argument, or behind a blank. */
+/** A value in quotes as an argument, or after a blank. */
 const onlyQuoted = String.raw`\((?=\\{0,7}["'])|\s(?=\\{0,7}["'\x60])(?![^"'\x60]{0,2}["'\x60]\s)`;
-const letters = `(?:[@bBrRuUfLN]{1,2}(?=["']))?`;
+const stringPrefix = `(?:[@bBrRuUfLN]{1,2}(?=["']))?`;
 const assigns = new RegExp(
-  `^${restOfName}${detail}${colours}(?:\\s{0,24}(?:${signs})${blanks}|${onlyQuoted})${colours}${letters}(${quoteMark})?${colours}`,
+  `^${restOfName}${detail}${colours}(?:\\s{0,24}(?:${signs})${blanks}|${onlyQuoted})${colours}${stringPrefix}(${quoteMark})?${colours}`,
 );
-/** A name and its value as two fields: of YAML and JSON, of lists of properties, and of resources. */
+/** A name and its value as two neighbouring fields or arguments. */
 const asPair =
-  /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}"\w{1,20}\\{0,7}":\s?(?:\\{0,7}"\w{1,20}\\{0,7}"|true|false),(?:\s|\\{1,3}[nrt]){0,20}){0,2}(?:\\{0,7}["']?(?:Parameter)?value\\{0,7}["']?\s?[:=]|--value[ =])\s{0,4}(\\{0,7}["'])?/i;
+  /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}["']?(?:Parameter)?value\\{0,7}["']?\s?[:=]|--value[ =])\s{0,4}(\\{0,7}["'])?/i;
 /** A name and an object that has its value, as `terraform output -json` prints it, and a variable of Terraform's. */
 const asObject =
   /^[\w-]{0,40}\\{0,7}"(?::\s?\{[^{}]{0,120}?"value\\{0,7}":| \{[^{}]{0,240}?\bdefault\s{0,12}=)\s?(\\{0,7}")/;
 const asKey = /^[\w.-]{0,40}<\/key>(?:\s|\\{1,3}[nrt]){0,20}<string>/;
 const asResource = /^[\w.-]{0,40}\\{0,7}["']>/;
-/** A row of a table, as programs print settings, and of Markdown. */
+/** A row of a table that a program prints, and of one in Markdown. */
 const asRow = /^[\w.-]{0,40}(?: {2}|\t|\\t)(?: |\t|\\t){0,40}(?=\S)/;
 const asCell = /^[\w .-]{0,40}?[*_\x60]{0,3}\s{0,40}[|│┃║]\s{1,8}(\x60)?(?=[^\s|-])/;
 const asOption = /^[\w-]{0,40}[ =](["'])?/;
-/** In a form and in a URL `&` is behind a value, elsewhere in it. */
-const values = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,264}/u;
-/** A variable at the beginning of a line has all of the line, one at that of a text of JSON all of it. */
-const wholeLine = /^(?:(?!&&|<\/|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
-/** Commands that take a name and, behind a space, its value. */
-const sets =
+/** Commands that take a name and, after a blank, its value. */
+const setCommand =
   /(?:^|["\s;&+-])(?:setx|setenv|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|(?:git\s+config|config\s+set)(?:\s+--\w+)?|env[\s:](?:add|set)|(?:kv|etcdctl)\s+put)\s+["']?[\w./:-]{0,60}$/;
 
-/** The value at the beginning of a text, up to the quote that began it. */
-export function valueIn(rest: string, quote: string, isLine: boolean): string {
-  const ofApp = appPasswordIn(rest);
-  if (ofApp) return ofApp;
-  if (quote === "") return ((isLine && wholeLine.exec(rest)) || values.exec(rest))?.[0] ?? "";
-  const end = rest.indexOf(quote);
-  const [whole = ""] = /^\S*/.exec(end < 0 ? rest : rest.slice(0, end)) ?? [];
-  return whole.length < end ? "" : whole;
-}
-
-/** What stands between a name and its value, and the quote that begins the value. */
-export function assignedBy(before: string, rest: string, isOption: boolean): readonly string[] {
+/** Matches everything from a name to its value, and the quote that begins the value. */
+export function matchAssignment(before: string, rest: string, isOption: boolean): readonly string[] {
   const pair = isOption ? null : (asPair.exec(rest) ?? asObject.exec(rest) ?? asKey.exec(rest));
   if (pair) return pair;
   if (/\bname=\\{0,7}["'][\w.-]{0,40}$/.test(before) && asResource.test(rest)) return asResource.exec(rest) ?? [];
@@ -67,8 +54,39 @@ export function assignedBy(before: string, rest: string, isOption: boolean): rea
   if (found) return found;
   if (/(?:^|["\n])[\s\d→+-]{0,12}[|│┃║][^\n]{0,40}$/.test(before) && asCell.test(rest)) return asCell.exec(rest) ?? [];
   if (/<[\w:.-]{0,40}$/.test(before)) return /^[\w.-]{0,40}>\s{0,4}/.exec(rest) ?? [];
-  if (sets.test(before)) return /^[\w.-]{0,40}\s{1,4}(?:--body[ =]|-b\s?)?(["'])?/.exec(rest) ?? [];
-  // In .netrc a space assigns.
-  if (/\blogin\s+\S+\s+$/.test(before)) return /^\s+/.exec(rest) ?? [];
+  if (setCommand.test(before)) return /^[\w.-]{0,40}\s{1,4}(?:--body[ =]|-b\s?)?(["'])?/.exec(rest) ?? [];
+  const isNetrc = /\blogin\s+\S+\s+$/.test(before);
+  if (isNetrc) return /^\s+/.exec(rest) ?? [];
   return /(?:^|["\n])\s{0,8}[\w.-]{0,40}$/.test(before) ? (asRow.exec(rest) ?? []) : [];
+}
+
+/** In a form and in a URL `&` ends a value, elsewhere it may be a part of it. */
+const unquoted = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,264}/u;
+/** The value of a variable at the beginning of a line, or of a text in JSON. */
+const wholeLine = /^(?:(?!&&|<\/|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
+
+function readValue(rest: string, quote: string, isLine: boolean): string {
+  const appPassword = readAppPassword(rest);
+  if (appPassword) return appPassword;
+  if (quote === "") return ((isLine && wholeLine.exec(rest)) || unquoted.exec(rest))?.[0] ?? "";
+  const end = rest.indexOf(quote);
+  const [whole = ""] = /^\S*/.exec(end < 0 ? rest : rest.slice(0, end)) ?? [];
+  return whole.length < end ? "" : whole;
+}
+
+/** Small letters and digits, also hexadecimal; and those of two parts. */
+export const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36}:[0-9a-f]{32}$/.test(secret);
+
+const [valueChars, keyChars] = [160, 264];
+const restOfKey = /[\w+/=.~%-]{0,4000}/y;
+
+/** Reads few characters unless they may be of a key, since other values may stand in them, which are read once more. */
+export function readValueAt(text: string, from: number, quote: string, isLine: boolean): string {
+  const value = readValue(text.slice(from, from + valueChars), quote, isLine);
+  if (value.length < valueChars || !(isDense(value) || isLong(value))) return value.length < valueChars ? value : "";
+  const longer = readValue(text.slice(from, from + keyChars), quote, false);
+  if (longer.length < keyChars) return longer;
+  if (!isCredible(longer)) return "";
+  restOfKey.lastIndex = from + keyChars;
+  return longer + (restOfKey.exec(text)?.[0] ?? "");
 }

@@ -1,10 +1,9 @@
-/** What stands where a secret would be, in examples and templates. */
 const placeholder =
   /example|sample|placeholder|dummy|change[-_]?me|redacted|replace|insert|your[-_ ]?|my[-_]?(?:secret|token|key|password)|x{4}|\*{3}|\.{3}|…|(?:^|[^a-z])(?:fake|mock|null|undefined|none|todo|test[-_]?(?:key|token|secret|password))(?:$|[^a-z])/i;
 
 const maxRow = 5;
 
-/** Whether a text has a row of more than five of one letter, in any case; a pattern with a back reference takes three times as long. */
+/** A pattern with a back reference takes three times as long. */
 function hasRow(text: string): boolean {
   let row = 1;
   for (let at = 1; at < text.length; at += 1) {
@@ -14,15 +13,14 @@ function hasRow(text: string): boolean {
   return false;
 }
 
-/** Whether a text has what examples and templates have where a secret would be. */
 export const isPlaceholder = (text: string): boolean => hasRow(text) || placeholder.test(text);
 
 const entropyChars = 400;
-/** How often each character stands in a text: all zero again after it, so that a short text takes few steps. */
+/** All zero again after each text, so that a short one takes few steps. */
 const counts = new Uint16Array(128);
 const timesLog2 = Float64Array.from({ length: entropyChars + 1 }, (_, count) => count * Math.log2(Math.max(1, count)));
 
-/** Shannon's entropy of a text's first 400 characters, in bits a character; those beyond ASCII count as others. */
+/** Shannon's entropy of the first 400 characters, in bits per character. */
 export function measureEntropy(text: string): number {
   const length = Math.min(text.length, entropyChars);
   if (length === 0) return 0;
@@ -39,7 +37,7 @@ export function measureEntropy(text: string): number {
   return Math.log2(length) - sum / length;
 }
 
-/** The part of neighbours in a text that follow each other, as in `abcdef` and `123456`. */
+/** The share of characters that continue a sequence, as in `abcdef` and `123456`. */
 export function measureSequences(text: string): number {
   let following = 0;
   for (let at = 1; at < text.length; at += 1) {
@@ -49,24 +47,24 @@ export function measureSequences(text: string): number {
   return following / Math.max(1, text.length - 1);
 }
 
-/** Zeros in Base64, as each key of OpenSSH has them; in a short text they would tell that it is an example. */
+/** Every OpenSSH key has zeros in Base64; in a short text they mean an example. */
 const zeros = /a{4,}/gi;
 const longChars = 60;
 
-/** Whether the part of a secret behind its beginning may be one: no placeholder, and no row of letters. */
 export function isRandom(text: string): boolean {
   const rest = text.length > longChars ? text.replace(zeros, "A") : text;
-  return !isPlaceholder(rest) && measureSequences(rest) < 0.5 && measureEntropy(rest) >= Math.min(3, Math.log2(rest.length) * 0.7);
+  return (
+    !isPlaceholder(rest) &&
+    measureSequences(rest) < 0.5 &&
+    measureEntropy(rest) >= Math.min(3, Math.log2(rest.length) * 0.7)
+  );
 }
 
-/** Words joined as programmers join them: `getAccessToken`, `my-service-token`, `config.auth.token`, `API_TOKEN`. */
+/** `getAccessToken`, `my-service-token`, `config.auth.token`, `API_TOKEN`. */
 const identifier = /^[A-Za-z]+(?:\d{0,2}[A-Z][a-z]+|[-_./:@][A-Za-z]+)*\d{0,2}$/;
 const characterKinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
 
-/**
- * Random letters: many are of another case than the one before, and several capitals stand together more than once; or sixteen
- * small ones that no word has beside each other, as Google makes passwords of apps.
- */
+/** Letters whose case changes as in no word, or sixteen small ones with five consonants in a row (an app password of Google). */
 function isShuffled(value: string): boolean {
   if (/^[a-z]{16}$/.test(value)) return /[^aeiouy]{5}/.test(value);
   if (value.length < 12 || !/^[A-Za-z!#$%*+=@^]+\d{0,2}$/.test(value) || measureEntropy(value) < 3.3) return false;
@@ -74,22 +72,17 @@ function isShuffled(value: string): boolean {
   return changes >= 0.5 || (changes >= 1 / 3 && (value.match(/[A-Z]{2,}/g)?.length ?? 0) >= 2);
 }
 
-/** From the root, the home folder or a drive, through a folder whose name is a word: Base64 has none there. */
+/** The first folder has to be a word, which Base64 rarely has there. */
 export const isPath = (value: string): boolean => /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][A-Za-z][a-z]+[/\\]|^~\//.test(value);
 
-/** What is longer is no password; it is a key where it is as varied as one. */
-const maxChars = 256;
-/** So many characters of it are weighed. */
-const keyChars = 200;
+const maxPasswordChars = 256;
+const weighedKeyChars = 200;
 const isLongKey = (value: string): boolean =>
-  /^[\w+/=.~%-]+$/.test(value) && isDense(value.slice(0, keyChars)) && isRandom(value.slice(0, keyChars));
+  /^[\w+/=.~%-]+$/.test(value) && isDense(value.slice(0, weighedKeyChars)) && isRandom(value.slice(0, weighedKeyChars));
 
-/**
- * Whether a value that something called a password or key was given may be one. Code, words, paths, numbers and what examples
- * have there is none.
- */
+/** True for a likely value of something called a password or key; code, words, paths, numbers and placeholders are none. */
 export function isCredible(value: string): boolean {
-  if (value.length > maxChars) return isLongKey(value);
+  if (value.length > maxPasswordChars) return isLongKey(value);
   if (value.length < 8 || isPlaceholder(value) || measureSequences(value) >= 0.5 || isPath(value)) return false;
   if (isShuffled(value)) return true;
   if (
@@ -109,23 +102,87 @@ export function isCredible(value: string): boolean {
   return variety >= 2 && /\d/.test(value) && measureEntropy(value) >= 3;
 }
 
-/** A key as Django makes them, which has punctuation. */
 export const isDjangoKey = (value: string): boolean =>
   /^(?:django-insecure-)?[a-z\d!@#$%^&*(\-_=+)]{40,60}$/.test(value) &&
   /[!@#$%^&*(=+)]/.test(value) &&
   measureEntropy(value) >= 4;
 
-/** Whether a text is as varied as random letters and digits are. */
 export const isDense = (value: string): boolean =>
   value.length >= 20 && characterKinds.slice(0, 3).every((one) => one.test(value)) && measureEntropy(value) >= 3.7;
 
-/** Passwords that everybody knows, in examples and local databases. */
+/** True for random letters and digits, or hexadecimal. */
+export const isKey = (value: string): boolean => isDense(value) || /^[0-9a-f]{32,128}$/.test(value);
+
+/** Passwords of examples and local databases. */
 export const knownPasswords =
   /^(?:(?:test|my|super|some|new|old|wrong|bad|good|valid|invalid|strong|weak|short|long|secure|correct|admin|user|root|db)?[-_ ]?(?:pass(?:word|wd)?|pwd|secret)|admin|root|user(?:name)?|postgres(?:ql)?|mysql|redis|guest|test(?:ing|er)?|dev(?:elopment)?|local(?:host)?|demo|app|db|hunter2|letmein|qwerty|token|key|api[-_]?key|x-oauth-basic|x-access-token|oauth2|[\d*.]+)[-_]?\d{0,4}[!@#$.]{0,2}$/i;
 
-/** Whether Base64 holds a name and a password, as `Basic` has them. */
+/** True for Base64 of a name and a password, as in Basic authentication. */
 export function isPair(encoded: string): boolean {
   const [, name = "", password = ""] =
     /^([\x20-\x7e]{1,128}):([\x20-\x7e]{4,256})$/.exec(Buffer.from(encoded, "base64").toString("latin1")) ?? [];
   return name !== "" && !knownPasswords.test(password);
 }
+
+/** Tokens and keys are not among them: their values are longer, and recognized by their characters alone. */
+export const namesPassword =
+  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密码|ароль|hasło|heslo/i;
+
+/** Variables, templates, calls and code that names a value. */
+const isCode = (value: string): boolean =>
+  /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|::|->|=>|\(\)\.|\|\w+:|^\/\*|:$/.test(
+    value,
+  );
+
+/** Names joined by dots; one with a number in its middle is not a name. */
+const isProperty = (value: string): boolean =>
+  /^[\w$]+(?:\??\.[\w$]+)+$/.test(value) && !(/\d[a-z]/i.test(value) && value.replace(/\D/g, "").length >= 2);
+
+/** `sha256sum`, `newPassword2`, `test-user-1`, `oauth2client`. */
+const numberedName =
+  /(?:hash|salt|token|secret|value|input|param|field|user|sha|md|utf|uint|int|float|string|base|test|demo|mock|foo|bar|oauth|http|ipv|log|x|web|pass(?:word|wd)?|pwd)[\w-]*?\d+|^(?:v|h)\d|i18n|k8s|e2e|b64/i;
+
+/** A passphrase of four to eight words that code does not join. */
+const isPhrase = (value: string): boolean =>
+  /^[a-z]{3,10}(?:[-_.][a-z]{3,10}){3,7}$/.test(value) &&
+  !/pass|secret|token|key|reset|user|auth|field|input|form|test|error|valid|require|change|forgot|login|service|config|default/.test(
+    value,
+  );
+
+/** Letters that are not words: groups of capitals, or too many consonants in a row. */
+const isScrambled = (value: string): boolean =>
+  /^[A-Za-z]{10,}\d{0,3}$/.test(value) &&
+  /[a-z]/.test(value) &&
+  ((value.match(/[A-Z]{3,}/g)?.length ?? 0) >= 2 ||
+    /[^aeiouy]{6}/i.test(value) ||
+    (/[a-z][A-Z]/.test(value) && /[^aeiouy]{5}/i.test(value)));
+
+const words = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@ ][A-Za-z]+)*\d?$/;
+
+/** True for a likely value of something called a password. @param isQuoted a value in quotes may contain signs of code */
+export function mayBePassword(value: string, isQuoted: boolean): boolean {
+  if (isCredible(value)) return true;
+  if (value.length < 8 || value.length > 128 || isPlaceholder(value) || knownPasswords.test(value)) return false;
+  if (measureSequences(value) >= 0.5 || isCode(value) || isProperty(value) || measureEntropy(value) < 2.4) return false;
+  if (isPhrase(value) || (isQuoted && isScrambled(value))) return true;
+  if (words.test(value)) return false;
+  if (isPath(value) || (/^(?:https?:)?\/\/|^\.{0,2}\/|^[a-z]:\\|^(?:sha\d+|md5)[-:]/i.test(value) && !isDense(value)))
+    return false;
+  if (!isQuoted && /[(){}[\]<>|\\`"']/.test(value)) return false;
+  if (!/[A-Za-z]/.test(value)) return false;
+  const digits = value.replace(/\D/g, "").length;
+  if (/^[a-z\d_]+$|^[A-Z\d_]+$|^[A-Z]?[a-z_]+\d+$/.test(value))
+    return (
+      (digits >= (isQuoted ? 2 : 3) || (value.length >= 10 && /[a-z]\d+[a-z]/i.test(value))) &&
+      !numberedName.test(value)
+    );
+  return digits > 0 || (/[a-z]/.test(value) && /[A-Z]/.test(value) && /[^\w\s.-]/.test(value));
+}
+
+/** As `mayBePassword`, where a command or call names it; it may be shorter. */
+export const isPassword = (value: string): boolean =>
+  !knownPasswords.test(value) && mayBePassword(value.padEnd(8, value), true);
+
+/** An app password of Google at the beginning of a text: four groups of four letters. */
+export const readAppPassword = (text: string): string | undefined =>
+  /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(text)?.[0];

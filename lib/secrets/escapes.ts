@@ -1,27 +1,26 @@
-// Escapes that the search does not read as they stand: of JSON in a text, at any depth and as each language writes it, and of HTML.
-import type { SecretPlace } from "#lib/secrets/shape";
+// Escapes of JSON at any depth, as different languages write it, and of HTML. Texts with them are searched once more without.
+import type { SecretPlace } from "#lib/secrets/detector";
 
-/** A slash or any character; the backslashes before a quote or a line's end, of which one is enough; and what HTML escapes. */
+/** The backslashes before a quote or a line's end become one. */
 const escapes =
   /(?<!\\)(?:\\+(?:\/|u([\da-fA-F]{4}))|\\{2,}(?=["'bfnrt]))|&(?:(quot|#34)|(?:apos|#39)|(amp)|(lt)|(gt));/g;
 
-/** By what a text is known to have some: of `&#34;` without the sign that no other word has. A few backslashes before a quote are read as they stand: most JSON has them. */
+/** The words that tell of escapes. Up to three backslashes before a quote are ordinary JSON, which patterns can read. */
 export const escapeWords = ["\\/", "\\u", "\\\\\\\\", "&quot;", "&apos;", "&amp;", "&lt;", "&gt;", "34;", "39;"];
 
-/** The one character that an escape stands for. */
-function unescape(written: string, code?: string, quot?: string, amp?: string, lt?: string, gt?: string): string {
+function toCharacter(written: string, code?: string, quot?: string, amp?: string, lt?: string, gt?: string): string {
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
   if (written.startsWith("\\")) return written.endsWith("/") ? "/" : "\\";
   return (quot && '"') ?? (amp && "&") ?? (lt && "<") ?? (gt && ">") ?? "'";
 }
 
-/** A text with its escapes as the characters that they stand for; undefined where it has none. */
+/** @returns undefined if the text has no escapes */
 export function removeEscapes(text: string): string | undefined {
-  const plain = text.replace(escapes, unescape);
+  const plain = text.replace(escapes, toCharacter);
   return plain === text ? undefined : plain;
 }
 
-/** The same places, in their order and without overlaps, in the text that still has its escapes. */
+/** Translates places in a text without escapes, in order and without overlaps, to the text that has them. */
 export function restoreEscapes<P extends SecretPlace>(text: string, places: readonly P[]): P[] {
   const ends = places.flatMap(({ start, end }) => [start, end]);
   const found: number[] = [];

@@ -1,75 +1,75 @@
-/** A text of fewer is read as it is: copying it would take longer. */
-const fewChars = 100;
-/** So many characters are looked at as bytes at once. */
+/** Copying a shorter text to bytes takes longer than reading it. */
+const minCopiedChars = 100;
 const pieceChars = 64 * 1024;
 const piece = new Uint8Array(pieceChars);
 const pieceBuffer = Buffer.from(piece.buffer);
-/** What each half of a piece has, as pairs of a state and an end: told when both are read. */
+/** Pairs of a state and an end, for each half of a piece. */
 const [early, later] = [new Int32Array(pieceChars), new Int32Array(pieceChars)];
 
-/** Told each word's index and the end of where it stands. */
 type OnWord = (word: number, end: number) => void;
 
-/**
- * Finds many words in a text in one pass (Aho and Corasick, 1975), whatever the case of their letters. A secret begins with
- * such a word or has one beside it, and nearly all texts have none.
- */
+/** Finds many words in a text in one pass, in any case (Aho and Corasick, 1975). */
 export class KeywordSearch {
-  /** The column of each byte: one for all bytes that are in no word, and one for a letter in either case. */
+  /** By byte: 0 for bytes that are in no word; the same for both cases of a letter. */
   readonly #columns: Uint8Array;
-  /** For each state's row and each column the place of the next state's row. */
+  /** By row of a state and column: where the next state's row begins. */
   readonly #next: Int32Array;
   readonly #rowBits: number;
-  /** Of the first row of a state at which words end: those of all others stand before it. */
+  /** The first row of a state at which words end; all other rows come first. */
   readonly #firstEnd: number;
-  /** The words that end at the states from there on. */
+  /** The words that end at each of these states. */
   readonly #found: number[][];
   readonly #longest: number;
 
-  /** @param words whose letters beyond Latin-1 are looked for by their lower half: who sees such a word has to look at it */
+  /** @param words letters beyond Latin-1 are searched by their lower byte, so a match of such a word has to be checked */
   constructor(words: readonly string[]) {
     this.#longest = Math.max(...words.map(({ length }) => length));
     const { columns, count } = numberColumns(words);
     this.#columns = columns;
     this.#rowBits = Math.ceil(Math.log2(count));
     const width = 1 << this.#rowBits;
-    const next = new Int32Array(words.reduce((sum, { length }) => sum + length, 1) * width);
-    const found: number[][] = [[]];
-    for (const [index, word] of words.entries()) add(next, width, found, columnsIn(word, columns), index);
-    const states = link(next, width, found);
-    const isEnd = (state: number) => (found[state] as number[]).length > 0;
-    const order = states.sort((a, b) => Number(isEnd(a)) - Number(isEnd(b)));
+    const trie = new Trie();
+    for (const [index, word] of words.entries()) trie.add(columnsIn(word, columns), index);
+    const { states, fallback } = trie.link();
+    const isEnd = (state: number) => (trie.found[state] as number[]).length > 0;
+    const order = states.toSorted((a, b) => Number(isEnd(a)) - Number(isEnd(b)));
     const rowStarts = new Int32Array(order.length);
     for (const [row, state] of order.entries()) rowStarts[state] = row * width;
     this.#next = new Int32Array(order.length * width);
-    for (const [row, state] of order.entries())
-      for (let column = 0; column < width; column += 1)
-        this.#next[row * width + column] = rowStarts[next[state * width + column] as number] as number;
-    this.#found = order.filter(isEnd).map((state) => found[state] as number[]);
+    for (const state of states) {
+      const row = rowStarts[state] as number;
+      const from = rowStarts[fallback[state] as number] as number;
+      if (state !== 0) this.#next.copyWithin(row, from, from + width);
+      for (const [column, child] of trie.children[state] ?? []) this.#next[row + column] = rowStarts[child] as number;
+    }
+    this.#found = order.filter(isEnd).map((state) => trie.found[state] as number[]);
     this.#firstEnd = (order.length - this.#found.length) * width;
   }
 
-  /** Calls back with each word's index and the end of where it stands, in the order of the ends */
+  /** Reports each word's index and end, in the order of the ends. */
   find(text: string, see: OnWord): void {
-    if (text.length < fewChars) {
+    if (text.length < minCopiedChars) {
       this.#readText(text, see);
       return;
     }
     let state = 0;
     for (let from = 0; from < text.length; from += pieceChars) {
-      // As Latin-1, each character is a byte; one beyond is taken for another, and what begins with it is no secret.
-      const length = pieceBuffer.write(text.length <= pieceChars ? text : text.slice(from, from + pieceChars), "latin1");
+      // Latin-1 has a byte per character; one beyond it is taken for another.
+      const length = pieceBuffer.write(
+        text.length <= pieceChars ? text : text.slice(from, from + pieceChars),
+        "latin1",
+      );
       const isShort = length < this.#longest * 2;
       state = isShort ? this.#readPiece(state, length, from, see) : this.#readHalves(state, length, from, see);
     }
   }
 
-  /** Whether none of the words is in a text between two others, which are read with it. */
+  /** True if none of the words is in the three texts joined. */
   areMissing(before: string, text: string, behind: string): boolean {
     return this.#pass(this.#pass(this.#pass(0, before), text), behind) >= 0;
   }
 
-  /** The state behind a text that is read from a state on; -1 where it has a word. */
+  /** @returns the state after a text; -1 once it has a word */
   #pass(state: number, text: string): number {
     if (state < 0) return state;
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
@@ -90,7 +90,7 @@ export class KeywordSearch {
     }
   }
 
-  /** Reads a piece, which begins at `from` in its text, from a state on. @returns the state at the piece's end */
+  /** @param from the piece's place in its text. @returns the state at its end */
   #readPiece(state: number, length: number, from: number, see: OnWord): number {
     let last = state;
     for (let at = 0; at < length; at += 1) {
@@ -101,8 +101,8 @@ export class KeywordSearch {
   }
 
   /**
-   * The same. Each step waits for the one before, so that the piece's two halves are read side by side, which takes two thirds of
-   * the time; the second begins so early that it knows every word that ends in it.
+   * Each step waits for the one before, so reading two halves side by side takes two thirds of the time. The second begins early
+   * enough to know every word that ends in it.
    */
   #readHalves(state: number, length: number, from: number, see: OnWord): number {
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
@@ -111,7 +111,7 @@ export class KeywordSearch {
     for (let at = middle - this.#longest; at < middle; at += 1)
       second = next[second + (columns[piece[at] as number] as number)] as number;
     let [earlyEnd, laterEnd] = [0, 0];
-    // Without calls: with one in it the loop takes twice as long.
+    // A call in this loop would double its time.
     for (let at = 0; at < middle; at += 1) {
       first = next[first + (columns[piece[at] as number] as number)] as number;
       if (first >= firstEnd) {
@@ -138,10 +138,7 @@ export class KeywordSearch {
   }
 }
 
-/**
- * The bytes of the words by columns, which keep the table small enough for the processor's fast memory: some 60 columns instead of
- * 256 take half the time.
- */
+/** Some 60 columns instead of 256 keep the table in the processor's cache, which halves the time. */
 function numberColumns(words: readonly string[]): { columns: Uint8Array; count: number } {
   const columns = new Uint8Array(256);
   let count = 1;
@@ -158,37 +155,47 @@ function numberColumns(words: readonly string[]): { columns: Uint8Array; count: 
 const columnsIn = (word: string, columns: Uint8Array): number[] =>
   [...Buffer.from(word, "latin1")].map((byte) => columns[byte] as number);
 
-function add(next: Int32Array, width: number, found: number[][], word: number[], index: number): void {
-  let state = 0;
-  for (const column of word) {
-    const slot = state * width + column;
-    if (next[slot] === 0) next[slot] = found.push([]) - 1;
-    state = next[slot] as number;
-  }
-  found[state]?.push(index);
-}
+/** The states of the words' letters, by number; the first one is where no word has begun. */
+class Trie {
+  readonly children: Map<number, number>[] = [new Map()];
+  /** The words that end at each state. */
+  readonly found: number[][] = [[]];
 
-/**
- * Where no word goes on, it goes on from the longest end of what was read that begins a word.
- *
- * @returns the states, those that are reached by few letters first: text is nearly always at one of them
- */
-function link(next: Int32Array, width: number, found: number[][]): number[] {
-  const fallback = new Int32Array(found.length);
-  const queue = [0];
-  for (const state of queue) {
-    for (let column = 0; column < width; column += 1) {
-      const slot = state * width + column;
-      const child = next[slot] as number;
-      const behind = state === 0 ? 0 : (next[(fallback[state] as number) * width + column] as number);
-      if (child === 0) {
-        next[slot] = behind;
-        continue;
+  add(word: number[], index: number): void {
+    let state = 0;
+    for (const column of word) {
+      const own = this.children[state] as Map<number, number>;
+      const child = own.get(column) ?? this.children.push(new Map()) - 1;
+      own.set(column, child);
+      this.found[child] ??= [];
+      state = child;
+    }
+    this.found[state]?.push(index);
+  }
+
+  /**
+   * Finds each state's fallback: the longest end of what was read that begins another word.
+   *
+   * @returns the states that few letters reach first, where text nearly always is
+   */
+  link(): { states: number[]; fallback: Int32Array } {
+    const fallback = new Int32Array(this.children.length);
+    const states = [0];
+    for (const state of states) {
+      for (const [column, child] of this.children[state] ?? []) {
+        if (state !== 0) fallback[child] = this.#follow(fallback, fallback[state] as number, column);
+        this.found[child]?.push(...(this.found[fallback[child] as number] as number[]));
+        states.push(child);
       }
-      fallback[child] = behind;
-      found[child]?.push(...(found[behind] as number[]));
-      queue.push(child);
+    }
+    return { states, fallback };
+  }
+
+  #follow(fallback: Int32Array, from: number, column: number): number {
+    for (let state = from; ; state = fallback[state] as number) {
+      const child = this.children[state]?.get(column);
+      if (child !== undefined) return child;
+      if (state === 0) return 0;
     }
   }
-  return queue;
 }

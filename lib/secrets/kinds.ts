@@ -1,23 +1,23 @@
+/** Counted up with each change of what is found: what an earlier version has searched is searched again. */
+export const rulesVersion = 10;
+
 /**
- * A kind of secret. What is certain is masked, what is only likely is flagged.
- *
- * `forms` are templates of how such a secret is written: text as it stands, and runs of characters in braces, as `{class:min-max}` or
- * `{class:length}` (the classes: lib/secrets/template.ts). Each begins with text, which is looked for first. A kind without forms is
- * found by a function of lib/secrets/shapes.ts.
+ * A kind of secret. Certain ones are masked, likely ones only flagged. A form begins with text, and has runs of characters in braces,
+ * as `{class:min-max}` or `{class:length}` (classes: token-forms.ts). A kind without forms is found by a detector.
  */
 export type Kind = {
   id: string;
-  /** For people: what it is, as the beginning of a sentence. */
+  /** The beginning of a sentence, for people. */
   name: string;
-  /** Where one revokes it and makes a new one. */
+  /** The page or step that revokes it. */
   rotate: string;
   forms: readonly string[];
   certain: boolean;
 };
 
 /**
- * The rows: id, name, where one revokes it, and forms, of which one with `(a,b)` is several. Long beginnings are what settings begin
- * with in Base64: PEM, an account of Google's, logins of Docker's, a kubeconfig.
+ * Id, name, rotation and forms; `(a,b)` makes several forms of one. Long beginnings are Base64 of PEM, Google accounts, Docker logins
+ * and kubeconfigs.
  */
 const certain = `
 private-key | Private key | Make a new key pair, and remove the public key from every place that trusts it. |
@@ -232,7 +232,7 @@ cookie | Cookie of a sign-in | Sign out of the service, everywhere.
 assignment | Password or key | the service that it is for
 `;
 
-/** Every kind, in the order in which a text that fits two of them is given to one. */
+/** Of two kinds that fit the same text, the earlier one is chosen. */
 export const kinds: readonly Kind[] = [...kindsIn(certain, true), ...kindsIn(likely, false)];
 
 function kindsIn(table: string, certain: boolean): Kind[] {
@@ -246,8 +246,14 @@ function kindsIn(table: string, certain: boolean): Kind[] {
   });
 }
 
-/** A form as it stands, or with each of its alternatives. */
 function expandForm(form: string): string[] {
   const [, before = "", list, behind = ""] = /^(.*?)\(([^()]*)\)(.*)$/.exec(form) ?? [];
   return list === undefined ? [form] : list.split(",").map((one) => before + one + behind);
 }
+
+/** A masked secret; only the owner's placeholders have a mark, which is the same for the same secret. */
+export const marks = /\[redacted:([a-z\d][a-z\d-]{0,39})(?::([\da-f]{8}))?\]/g;
+export const maxMarkChars = "[redacted::01234567]".length + 40;
+
+export const makePlaceholder = (kind: string, mark?: string): string =>
+  mark === undefined ? `[redacted:${kind}]` : `[redacted:${kind}:${mark}]`;

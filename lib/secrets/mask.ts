@@ -1,12 +1,10 @@
-import { findSecrets, type Secret } from "#lib/secrets/find";
-import { makePlaceholder } from "#lib/secrets/mark";
+import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
+import { makePlaceholder } from "#lib/secrets/kinds";
 
-/** A text with each of its given secrets, in their order, replaced by what `replacement` makes of its kind and value. */
-export function replaceSecrets(
-  text: string,
-  secrets: readonly Secret[],
-  replacement: (kind: string, value: string) => string,
-): string {
+type Replacement = (kind: string, value: string) => string;
+
+/** Replaces secrets of a text, which are in their order. */
+export function replaceSecrets(text: string, secrets: readonly Secret[], replacement: Replacement): string {
   let masked = "";
   let at = 0;
   for (const { kind, start, end } of secrets) {
@@ -16,27 +14,22 @@ export function replaceSecrets(
   return masked + text.slice(at);
 }
 
-/**
- * A text as others may see it (shares, exports for others, agents that search): all that may be a secret becomes
- * `[redacted:KIND]`, also what is only likely to be one.
- */
+/** Masks certain and likely secrets as `[redacted:KIND]`: for shares, exports for others, and agents that search. */
 export const maskForOthers = (text: string): string =>
   replaceSecrets(text, findSecrets(text), (kind) => makePlaceholder(kind));
 
-/** What becomes of values at more levels than a caller wants; by default those that no JSON here has stay as they are. */
+/** Changes values that are nested deeper than `levels`. */
 export type DeepValues = { levels: number; change: (value: object) => unknown };
 const keepDeep: DeepValues = { levels: 100, change: (value) => value };
 
 type Changes = { text: (text: string) => string; name: (name: string) => string; deep: DeepValues };
 
 /**
- * A value of JSON with each text in it, and each name of a field, replaced by what `change` makes of it. The same value where
- * nothing is changed: a line of a session may have millions of values.
- *
- * @param name what becomes of names, where that is not the same.
+ * Changes each text and each field's name of a JSON value. Returns the same value if nothing changes, since a line of a session may
+ * have millions of values.
  */
-export function changeTexts<T>(value: T, change: (text: string) => string, deep = keepDeep, name = change): T {
-  return changeValue(value, { text: change, name, deep }, 0) as T;
+export function changeTexts<T>(value: T, change: (text: string) => string, deep = keepDeep, changeName = change): T {
+  return changeValue(value, { text: change, name: changeName, deep }, 0) as T;
 }
 
 function changeValue(value: unknown, changes: Changes, depth: number): unknown {
@@ -72,11 +65,11 @@ function changeFields(fields: Record<string, unknown>, changes: Changes, depth: 
   return isRenamed ? renameFields(copy ?? fields, changes.name) : (copy ?? fields);
 }
 
-/** Fields under changed names. Of several that become equal, all but the first have a number behind them. */
+/** Names that become equal get a number, except the first. */
 function renameFields(fields: Record<string, unknown>, change: (name: string) => string): Record<string, unknown> {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
-  const named = Object.entries(fields).map(([key, value]) => {
+  const renamed = Object.entries(fields).map(([key, value]) => {
     const name = change(key);
     let unique = name;
     for (let count = counts.get(name) ?? 1; taken.has(unique); counts.set(name, count)) {
@@ -86,5 +79,76 @@ function renameFields(fields: Record<string, unknown>, change: (name: string) =>
     taken.add(unique);
     return [unique, value] as const;
   });
-  return Object.fromEntries(named);
+  return Object.fromEntries(renamed);
+}
+
+/** @param mask hides in one text what others must not see */
+export const maskValueForOthers = <T>(value: T, mask: (text: string) => string, deep?: DeepValues): T =>
+  maskByContext(changeTexts(value, mask, deep), findSecrets, (kind) => makePlaceholder(kind));
+
+/**
+ * Masks the secrets of a value that are found only in its JSON: by the name of their field, by another field, or over several texts
+ * of a list. Names stay. Returns the same value if there are none.
+ */
+export function maskByContext<T>(value: T, find: (json: string) => Secret[], replacement: Replacement): T {
+  const json = JSON.stringify(value);
+  const secrets = json === undefined ? [] : find(json);
+  return secrets.length === 0 ? value : (JSON.parse(replaceInTexts(json, secrets, replacement)) as T);
+}
+
+/** Reads a part of a JSON string, without its quotes. */
+export function unescapeText(json: string): string {
+  return parseText(json) ?? json;
+}
+
+function parseText(inside: string): string | undefined {
+  if (!inside.includes("\\")) return inside;
+  try {
+    return JSON.parse(`"${inside}"`) as string;
+  } catch {
+    return undefined; // It ends within an escape.
+  }
+}
+
+function replaceInTexts(json: string, secrets: readonly Secret[], replacement: Replacement): string {
+  let [masked, at, next, replaced] = ["", 0, 0, -1];
+  for (const [from, to] of findTexts(json)) {
+    while ((secrets[next]?.end ?? Number.POSITIVE_INFINITY) <= from) next += 1;
+    if (next === secrets.length) break;
+    if (json[to + 1] === ":") continue;
+    let [text, read, last] = ["", from, ""];
+    for (let index = next; index < secrets.length; index += 1) {
+      const { kind, start, end } = secrets[index] as Secret;
+      if (start >= to) break;
+      const [first, behind] = [Math.max(from, start), Math.min(to, end)];
+      text += json.slice(read, first);
+      // A secret over several texts is replaced in the first of them.
+      if (index > replaced) last = replacement(kind, unescapeText(json.slice(first, behind)));
+      if (index > replaced) text += last;
+      replaced = index;
+      read = behind;
+    }
+    if (read === from) continue;
+    text += json.slice(read, to);
+    masked += json.slice(at, from) + (parseText(text) === undefined ? last : text);
+    at = to;
+  }
+  return masked + json.slice(at);
+}
+
+/** Finds the texts and names in JSON, without their quotes. */
+function* findTexts(json: string): Generator<[from: number, to: number]> {
+  for (let start = json.indexOf('"'); start >= 0; ) {
+    let end = json.indexOf('"', start + 1);
+    while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
+    yield [start + 1, end];
+    start = json.indexOf('"', end + 1);
+  }
+}
+
+/** True after an odd number of backslashes. */
+function isEscaped(json: string, at: number): boolean {
+  let before = at;
+  while (json.charCodeAt(before - 1) === 0x5c) before -= 1;
+  return (at - before) % 2 === 1;
 }

@@ -1,10 +1,9 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 
-/** A stored report as it is forwarded: metadata only. It names no user and no address. */
+/** Names no user and no address. */
 export type StoredReport = NonNullable<Awaited<ReturnType<typeof loadReport>>>;
 
-/** A report by its id, or undefined if it has been deleted. */
 export async function loadReport(reportId: string) {
   const stored = await prisma().telemetryReport.findUnique({
     where: { id: reportId },
@@ -21,7 +20,7 @@ export async function loadReport(reportId: string) {
 
 type WithNumbers<T> = { [Key in keyof T]: T[Key] extends bigint ? number : T[Key] };
 
-/** A row with its bigints as numbers, which JSON can hold. They are at most 2^53-1 (lib/telemetry/schema.ts). */
+/** The schema bounds them by 2^53-1, which JSON can hold as numbers. */
 function withNumbers<T extends object>(row: T): WithNumbers<T> {
   const entries = Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]);
   return Object.fromEntries(entries) as WithNumbers<T>;

@@ -4,25 +4,27 @@ import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { readSink, type Sink } from "#lib/telemetry/sink";
-import { isSinkOpen, upsertPause } from "#lib/telemetry/sql";
+import { endLongWaits, isSinkOpen, upsertPause } from "#lib/telemetry/sql";
 
-// Pauses and refusals hold for all processes, so they are stored: a row of the server's settings whose value is a hash of
-// the sink's settings, so that changed settings start afresh.
+// Stored for all processes; the value is a hash of the sink's settings, so that changed settings start afresh.
 const keys = { disabled: "telemetry_sink_disabled", paused: "telemetry_sink_paused" };
 
 const fingerprint = ({ kind, url, key }: Sink) => sha256(JSON.stringify([kind, url, key])).toString("hex");
 
-/** Whether a sink may be called: not after it answered 410, and not while it is paused. */
+/** False after a 410, and during a pause. */
 export function isOpen(sink: Sink, tx: Prisma.TransactionClient = prisma()): Promise<boolean> {
   return isSinkOpen(tx, fingerprint(sink), keys);
 }
 
-/** Stops calling a sink for some seconds. A longer pause that it asked for earlier stays. */
+/** A longer pause stays. */
 export async function pauseSink(sink: Sink, seconds: number): Promise<void> {
   await upsertPause(keys.paused, fingerprint(sink), seconds);
 }
 
-/** Stops calling a sink until the next start or until its settings change. */
+/** Ends waits and pauses that began while the database's clock was ahead. @param longestSeconds how long one can be */
+export const endFutureWaits = (longestSeconds: number) => endLongWaits(keys.paused, longestSeconds);
+
+/** Until the next start, or a change of its settings. */
 export async function disableSink(sink: Sink): Promise<void> {
   const value = fingerprint(sink);
   await prisma().serverSetting.upsert({
@@ -32,7 +34,7 @@ export async function disableSink(sink: Sink): Promise<void> {
   });
 }
 
-/** When the configured sink was disabled; undefined if it was not, or none is configured. */
+/** @returns undefined if it is not disabled, or none is configured */
 export async function readSinkDisabledAt(): Promise<Date | undefined> {
   const sink = readSink(env());
   if (!sink) return undefined;
@@ -43,7 +45,6 @@ export async function readSinkDisabledAt(): Promise<Date | undefined> {
   return found?.updatedAt;
 }
 
-/** Clears all pauses and refusals. Runs at each start. */
 export async function enableSinks(): Promise<void> {
   await prisma().serverSetting.deleteMany({ where: { key: { in: Object.values(keys) } } });
 }

@@ -1,7 +1,8 @@
 import "server-only";
 import { parseQuery } from "#lib/search/query";
-import { maskValueForOthers } from "#lib/secrets/json";
+import { maskValueForOthers } from "#lib/secrets/mask";
 import type { Masked } from "#lib/traces/export-schema";
+import { readHiddenNames } from "#lib/traces/for-others";
 import { type Mask, makeMask } from "#lib/traces/masked";
 import { jsonOf, readParts } from "#lib/traces/parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
@@ -87,7 +88,7 @@ async function* traceParts(
   row: TraceRow,
   masked: Masked | undefined,
 ): AsyncGenerator<string, undefined> {
-  const mask = makeMask(masked, row.machine);
+  const mask = makeMask(masked, readHiddenNames(row));
   yield opening(row, mask);
   yield* messageParts(userId, row, mask);
   yield "]}\n";

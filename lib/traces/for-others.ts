@@ -1,6 +1,5 @@
 import { eachInSlices } from "#lib/concurrency/slices";
-import { maskValueForOthers } from "#lib/secrets/json";
-import { maskForOthers } from "#lib/secrets/mask";
+import { maskForOthers, maskValueForOthers } from "#lib/secrets/mask";
 import { beginsBehind, nameCharacter, withoutHomes } from "#lib/traces/homes";
 
 /** Both positions are inclusive; null is that end of the session. */
@@ -13,7 +12,7 @@ export const isWithin = ({ from, to }: SharedRange, position: number): boolean =
 
 /** Accounts that are nobody's. */
 const nobodys =
-  /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|.{1,2})$/i;
+  /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|nobody|postgres|mysql|redis|nginx|sshd|syslog|message\S*|dbus|polkitd|reboot|systemd\S*|_\w+|.{1,2})$/i;
 /** A shell prompt, `name@machine:~/api$`. After a backslash, the first letter belongs to an escape. */
 const prompts =
   /(?<![\w.@/-])(?:(?<=\\)[bfnrt])?([a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62})(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
@@ -24,6 +23,17 @@ const logins = /(?<![\w.@/:-])([a-z_][\w.-]{0,31})@[a-z\d][\w.-]{0,62}/gi;
 const owners =
   /((?:(?<![\w-])|(?<=\\n))[-bcdlps](?:[r-][w-][xsStT-]){3}[.@+]? {1,4}\d{1,7} {1,4})(\S{1,64})( {1,32})(\S{1,64})(?= {1,16}\d)/g;
 const ids = /\b([ug]id=\d{1,10}|(?<==|,)\d{1,10})\(([^()\s]{1,64})\)/g;
+const lineStart = String.raw`(?<=^|\n|\\n|")`;
+/** Users in the output of `ps aux`, `ps -ef`, `who`, `w`, `last`, `top` and `whoami`. */
+const outputColumns = [
+  String.raw`${lineStart}([^\s"]{1,32})(?= {1,16}\d{1,8} {1,4}(?:\d{1,4}\.\d {1,4}){2}\d{1,12} {1,12}\d)`,
+  String.raw`${lineStart}([^\s"]{1,32})(?= {1,16}\d{1,8} {1,8}\d{1,8} {1,4}\d{1,3} {1,4}[\w:]{4,8} {1,4}(?:\?|pts\/|tty|console))`,
+  String.raw`${lineStart}([^\s"]{1,32})(?= {1,16}(?:pts\/\d|ttys?\d|console {2}|seat\d|:\d{1,2} ))`,
+  String.raw`(?<=(?:^|\n|\\n|") {0,8}\d{1,8} {1,4})(\S{1,32})(?= {1,16}(?:rt|-?\d{1,3}) {1,4}-?\d{1,2} {1,4}[\d.]+[kmgt]? {1,4}[\d.]+[kmgt]? )`,
+  String.raw`(?<=\bwhoami[ \t;]{0,4}(?:\r?\n|\\n))([a-z_][\w.-]{0,31})(?=[ \t]*(?:\r?\n|\\n|"|$))`,
+].map((pattern) => new RegExp(pattern, "gi"));
+/** Only a text with one of these has such columns. */
+const outputWords = /pts\/|\btty|console|whoami|\d\.\d {1,4}\d|seat\d| :\d|\b[RSDZTI] {1,4}\d/;
 /** `~ada/api`. */
 const tildes = /(?<![\w.~^/\\-])~([a-z_][\w-]{2,31})(?=\/)/gi;
 const variables = new RegExp(
@@ -34,10 +44,15 @@ const maxNames = 5;
 
 /**
  * Replaces possible secrets by `[redacted:KIND]` and home folders by `~`, and removes names of users and machines
- * found in paths, file lists, prompts, variables and remote logins.
+ * found in paths, lists of files, processes and sign-ins, prompts, variables and remote logins.
+ * @param hidden.owners are hidden where they stand alone or in a column
  * @param names known names of people; those found are added
  */
-export function textForOthers(text: string, machines: readonly string[] = [], names = new Set<string>()): string {
+export function textForOthers(
+  text: string,
+  { machine, owners: people }: HiddenNames = noNames,
+  names = new Set<string>(),
+): string {
   let shown = withoutHomes(maskForOthers(text), (name) => {
     if (names.size < maxNames && !nobodys.test(name)) names.add(name);
   });
@@ -55,10 +70,33 @@ export function textForOthers(text: string, machines: readonly string[] = [], na
     );
   if (shown.includes("id="))
     shown = shown.replace(ids, (_, id: string, name: string) => `${id}(${unlessNobody(name)})`);
+  if (outputWords.test(shown))
+    for (const column of outputColumns) shown = shown.replace(column, (_, name: string) => unlessNobody(name));
   for (const name of names) shown = withoutWord(shown, name, "[user]");
-  for (const name of machines) if (!nobodys.test(name)) shown = withoutWord(shown, name, "[machine]");
+  for (const name of people)
+    if (shown.includes(name.slice(0, 7))) shown = shown.replace(findOwnerColumn(name), "[user]");
+  if (machine && !nobodys.test(machine)) shown = withoutWord(shown, machine, "[machine]");
   return shown;
 }
+
+/** Names from a session's own fields; `owners` are of home folders in them. */
+export type HiddenNames = { machine: string | null; owners: readonly string[] };
+const noNames: HiddenNames = { machine: null, owners: [] };
+
+export function readHiddenNames(trace: { machine: string | null; project?: unknown; metadata?: unknown }): HiddenNames {
+  const owners = new Set<string>();
+  withoutHomes(JSON.stringify([trace.project, trace.metadata]), (name) => {
+    if (owners.size < maxNames && !nobodys.test(name)) owners.add(name);
+  });
+  return { machine: trace.machine, owners: [...owners] };
+}
+
+/** Matches a name alone on a line, in its first column, or in the second after a number; `ps` cuts long names to seven letters. */
+const findOwnerColumn = (name: string) =>
+  new RegExp(
+    String.raw`(?<=(?:^|\n|\\n|")[ \t]{0,8}(?:\d{1,8}[ \t]{1,4})?)(?:${RegExp.escape(name)}|${RegExp.escape(name.slice(0, 7))}\+)(?=[ \t]*(?:$|[\r\n"]|\\[nrt]|:[ \t])|[ \t]{2}|\t|[ \t](?:\d|pts|tty|console|:))`,
+    "g",
+  );
 
 const unlessNobody = (name: string): string => (nobodys.test(name) || /^\d+$/.test(name) ? name : "[user]");
 

@@ -2,7 +2,7 @@ import "server-only";
 import type { Block, ReaderRow, RowPart } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
-import { forOthers } from "#lib/traces/for-others";
+import { forOthers, readHiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
@@ -36,7 +36,7 @@ export async function githubMarkdown(userId: string, trace: TraceRow, sharing: S
 
 async function read(userId: string, trace: TraceRow, { masked, ...range }: Sharing) {
   const messages: Message[] = [];
-  const hide = makeHider(trace);
+  const hide = makeHider(readHiddenNames(trace));
   let [bytes, isCut] = [0, false];
   await visitMessages(userId, trace.id, range, page, (message) => {
     isCut = messages.length >= maxRead.messages || bytes >= maxRead.bytes;

@@ -4,7 +4,7 @@ import type { ReaderMessage } from "#lib/reader/message";
 import { readableJson } from "#lib/reader/text";
 import { getTitle } from "#lib/reader/title";
 import type { Masked } from "#lib/traces/export-schema";
-import { allForOthers } from "#lib/traces/for-others";
+import { allForOthers, readHiddenNames } from "#lib/traces/for-others";
 import { type Mask, makeMask, maskJson, maskPieces } from "#lib/traces/masked";
 import { readParts, readPieces } from "#lib/traces/parts";
 import { withPictures } from "#lib/traces/pictures";
@@ -18,7 +18,7 @@ import { usedTokens } from "#lib/traces/tokens";
  * @throws SpoorError `overloaded` as `sendText`
  */
 export function streamMarkdown(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
-  return sendText(userId, "export", parts(userId, trace, makeMask(masked, trace.machine)));
+  return sendText(userId, "export", parts(userId, trace, makeMask(masked, readHiddenNames(trace))));
 }
 
 async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): AsyncGenerator<string, undefined> {

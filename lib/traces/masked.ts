@@ -1,27 +1,25 @@
 // Masks exports for others while they stream, a bounded part at a time.
 
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
-import { findSecrets, type Secret } from "#lib/secrets/find";
-import { maskValueForOthers } from "#lib/secrets/json";
-import { makePlaceholder } from "#lib/secrets/mark";
-import { maskForOthers, replaceSecrets } from "#lib/secrets/mask";
-import { keepHeader } from "#lib/secrets/tables";
+import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
+import { makePlaceholder } from "#lib/secrets/kinds";
+import { maskForOthers, maskValueForOthers, replaceSecrets } from "#lib/secrets/mask";
+import { keepHeader } from "#lib/secrets/table-cells";
 import type { Masked } from "#lib/traces/export-schema";
-import { textForOthers } from "#lib/traces/for-others";
+import { type HiddenNames, textForOthers } from "#lib/traces/for-others";
 
 /** @param names people known from earlier text */
 export type Mask = (text: string, names?: Set<string>) => string;
 
-export function makeMask(masked: Masked | undefined, machine: string | null): Mask | undefined {
+export function makeMask(masked: Masked | undefined, names: HiddenNames): Mask | undefined {
   if (masked === undefined) return undefined;
-  return masked === "secrets" ? maskForOthers : makeHider({ machine });
+  return masked === "secrets" ? maskForOthers : makeHider(names);
 }
 
-/** Also hides the name of the trace's own machine. */
 export const makeHider =
-  ({ machine }: { machine: string | null }): Mask =>
+  (hidden: HiddenNames): Mask =>
   (text, names) =>
-    textForOthers(text, machine ? [machine] : [], names);
+    textForOthers(text, hidden, names);
 
 /** Longer than any secret and the text that identifies it. */
 const overlap = 40 * 1024;

@@ -2,9 +2,9 @@ import "server-only";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { type Combined, makeCombiner } from "#lib/reader/files/combined";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
-import { maskValueForOthers } from "#lib/secrets/json";
+import { maskValueForOthers } from "#lib/secrets/mask";
 import { readFileSums } from "#lib/traces/files";
-import { forOthers, type SharedRange, wholeRange } from "#lib/traces/for-others";
+import { forOthers, readHiddenNames, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
@@ -52,8 +52,9 @@ export async function readOutlineForOthers(
 ): Promise<Outline | undefined> {
   const end = await beginRead(userId, "sharedOutline");
   try {
-    const { source, metadata, machine } = await getTrace(userId, traceId);
-    const hide = makeHider({ machine });
+    const trace = await getTrace(userId, traceId);
+    const { source, metadata } = trace;
+    const hide = makeHider(readHiddenNames(trace));
     const outliner = makeOutliner({ source, metadata: maskValueForOthers(metadata, (text) => hide(text)) });
     let left = mostMasked;
     await visitMessages(userId, traceId, range, page, (message) => {

@@ -1,7 +1,7 @@
 // Reads messages of any number and size with one part in memory.
 import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
-import { maskValueForOthers } from "#lib/secrets/json";
+import { maskValueForOthers } from "#lib/secrets/mask";
 import { allForOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { presentMessage } from "#lib/traces/messages";

@@ -8,6 +8,7 @@ import { limits } from "#lib/limits";
 import { readPlace, type SessionFolders } from "#lib/reader/files/paths";
 import { getTitle } from "#lib/reader/title";
 import { isRanked } from "#lib/search/query";
+import { type HiddenNames, readHiddenNames } from "#lib/traces/for-others";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";
 import { type messageShape, type Order, type SearchMatch, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import { resolveSearch, searchTraces } from "#lib/traces/search";
@@ -243,15 +244,15 @@ export async function getTraceRow(userId: string, traceId: string): Promise<Trac
 export const hasTrace = async (userId: string, traceId: string): Promise<boolean> =>
   (await prisma().trace.count({ where: { userId, id: traceId, deletedAt: null } })) > 0;
 
-/** The folder, as far as the metadata tells, and the machine. */
+/** The folder, as far as the metadata tells, and the names that are hidden from others. */
 export async function readOrigin(
   userId: string,
   traceId: string,
-): Promise<{ place: SessionFolders; machine: string | null }> {
+): Promise<{ place: SessionFolders; names: HiddenNames }> {
   const where = { userId_id: { userId, id: traceId } };
-  const trace = await prisma().trace.findUnique({ where, select: { metadata: true, machine: true } });
+  const trace = await prisma().trace.findUnique({ where, select: { metadata: true, machine: true, project: true } });
   const place = readPlace((trace?.metadata ?? null) as Record<string, unknown> | null);
-  return { place, machine: trace?.machine ?? null };
+  return { place, names: readHiddenNames(trace ?? { machine: null }) };
 }
 
 export type { Neighbour };

@@ -1,6 +1,6 @@
 import "server-only";
-import { randomBytes } from "node:crypto";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
+import { makeSecretOnce } from "#lib/auth/sent-forms";
 import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
@@ -25,7 +25,7 @@ export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt
 export type Sharing = SharedRange & { masked: boolean; pictures?: boolean };
 
 /**
- * The link is shown once; only its hash is stored.
+ * Creates one link for each form; only its hash is stored.
  * @param wanted.days validity; null until revoked
  * @throws SpoorError `not_found` for a deleted trace and for another user's
  */
@@ -34,24 +34,33 @@ export async function shareTrace(
   traceId: string,
   { days, masked, pictures = false, ...range }: Sharing & { days: number | null },
   from: AuditOrigin,
+  formId?: string,
 ): Promise<string> {
-  const token = randomBytes(27).toString("base64url");
+  const fields = ["share", traceId, days, masked, pictures, range.from, range.to];
+  const form = formId === undefined ? undefined : { id: formId, fields };
+  const toText = (bytes: Buffer) => bytes.subarray(0, 27).toString("base64url");
   const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
-  await prisma().$transaction(async (tx) => {
+  const token = await prisma().$transaction(async (tx) => {
     const trace = await tx.trace.findUnique({
       where: { userId_id: { userId, id: traceId }, deletedAt: null },
       select: { id: true },
     });
     if (!trace) throw notFound();
+    const { text, isNew } = await makeSecretOnce(tx, userId, form, toText, async (hash) => {
+      const made = await tx.traceShare.findUnique({ where: { hash }, select: { revokedAt: true, expiresAt: true } });
+      return made ? made.revokedAt === null && (made.expiresAt === null || made.expiresAt > new Date()) : undefined;
+    });
+    if (!isNew) return text;
     await tx.traceShare.createMany({
       data: [
         {
-          ...{ userId, traceId, hash: sha256(token), expiresAt, masked, pictures },
+          ...{ userId, traceId, hash: sha256(text), expiresAt, masked, pictures },
           ...{ fromPosition: range.from, toPosition: range.to },
         },
       ],
     });
     await recordEvent(tx, userId, "share_created", traceId, from);
+    return text;
   });
   return `${env().BASE_URL}/shared/${token}`;
 }

@@ -1,7 +1,7 @@
 import "server-only";
 import { getTitle } from "#lib/reader/title";
 import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
-import { isWithin } from "#lib/traces/for-others";
+import { isWithin, readHiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { readMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
@@ -12,7 +12,7 @@ const maxRead = { limit: 50, maxBytes: 64 * 1024, maxMessageBytes: 64 * 1024 };
 
 /** The owner's title, or one derived from the visible messages, since the session's own may reveal what is left out. */
 export async function getTitleForOthers(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
-  const hide = makeHider(trace);
+  const hide = makeHider(readHiddenNames(trace));
   const mask = (text: string) => (sharing.masked ? hide(text) : text);
   const isPart = sharing.from !== null || sharing.to !== null;
   if (!isPart || trace.customTitle !== null) return mask(getTitle(trace) ?? "") || "Untitled session";

@@ -88,6 +88,44 @@ describe("a form that is sent twice", () => {
     expect((await send(other)).headers.get("location")).toBe("/device?done=late");
   });
 
+  test("creates a token once, and shows it both times; the form of a page that is opened again creates another", async () => {
+    const fields = { machine: "build-1", ingest: "on" };
+    const find = ({ text }: { text: string }) => /spoor_\w{36}/.exec(text)?.[0];
+    const send = await formOf("/devices", ">Create token<");
+    const [first, second] = await Promise.all([send(fields), send(fields)]);
+    expect(find(first)).toBeDefined();
+    expect(find(second)).toBe(find(first));
+    expect(find(await (await formOf("/devices", ">Create token<"))(fields))).not.toBe(find(first));
+    expect(find(await send({ ...fields, machine: "build-2" }))).not.toBe(find(first));
+    const count = "select count(*)::int as count from cli_token where machine = 'build-1'";
+    expect((await pool().query(count)).rows).toEqual([{ count: 2 }]);
+    const created =
+      "select count(*)::int as count from audit_event where action = 'token_created' and subject like 'build-1 %'";
+    expect((await pool().query(created)).rows).toEqual([{ count: 2 }]);
+    await pool().query("update cli_token set revoked_at = now() where machine = 'build-1'");
+    const again = find(await send(fields));
+    expect(again).toBeDefined();
+    expect(again).not.toBe(find(first));
+  });
+
+  test("creates an invitation and a link once, and shows them both times", async () => {
+    await ingest(server, token, [{ sourceId: "shared", messages }]);
+    const { rows } = await pool().query("select id from trace where source_id = 'shared'");
+    const forms: [string, string, RegExp, Record<string, string>, string][] = [
+      ["/settings/invitations", ">Invite<", /sign-up\?invitation=[\w-]{32}/, {}, "invitation"],
+      [`/traces/${rows[0].id}/share`, ">Create link<", /\/shared\/[\w-]{36}/, { days: "7" }, "trace_share"],
+    ];
+    for (const [path, button, link, fields, table] of forms) {
+      const count = async () => (await pool().query(`select count(*)::int as count from ${table}`)).rows[0].count;
+      const before = await count();
+      const send = await formOf(path, button);
+      const [first, second] = await Promise.all([send(fields), send(fields)]);
+      expect(link.exec(first.text)?.[0], path).toBeDefined();
+      expect(link.exec(second.text)?.[0], path).toBe(link.exec(first.text)?.[0]);
+      expect(await count(), path).toBe(before + 1);
+    }
+  });
+
   test("creates an account once, and tells who has it to sign in", async () => {
     const { pathname, search } = new URL(await invite(userId, null, operator));
     const account = { name: "Bob", email: "bob@example.org", password: "another horse battery 9" };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { startEmbedded } from "#lib/db/embedded";
+import { isInUse, startEmbedded } from "#lib/db/embedded";
 import { keepRunning } from "#lib/db/server-watch";
 import { isOutage } from "#lib/errors";
 
@@ -50,6 +50,27 @@ describe("the embedded database", () => {
     await expect(ask(database.url.replace(/:[^:@]+@/, ":wrong@"), "select 1")).rejects.toThrow(/password/);
     await database.stop();
     await expect(ask(database.url, "select 1")).rejects.toThrow();
+  });
+
+  test("is owned while its folder is exchanged: a start waits, and finds the new one", async () => {
+    const database = await startEmbedded(folder);
+    await ask(database.url, "create table former ()");
+    const cluster = join(folder, "postgres");
+    let started: ReturnType<typeof startEmbedded> | undefined;
+    await database.stopAround(async () => {
+      expect(await isInUse(folder)).toBe(true);
+      started = startEmbedded(folder);
+      await sleep(300);
+      await rename(cluster, `${cluster}.away`);
+      await rename(`${cluster}.away`, cluster);
+    });
+    const next = await started;
+    expect(
+      await ask(next?.url ?? "", "select count(*)::int as count from pg_tables where tablename = 'former'"),
+    ).toEqual([{ count: 1 }]);
+    await ask(next?.url ?? "", "drop table former");
+    await next?.stop();
+    expect(await isInUse(folder)).toBe(false);
   });
 
   test("keeps its data when it is stopped and started", async () => {

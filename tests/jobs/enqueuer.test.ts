@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { pool, prisma, type Queryable, transaction } from "#lib/db/client";
 import { env } from "#lib/env";
 import { admitted } from "#lib/ingest/accept/admission";
@@ -38,6 +38,22 @@ test("a failed enqueue leaves no pg-boss instance with running timers", async ()
     await prepareQueue();
   }
   await expect.poll(timers).toBeLessThanOrEqual(before + 1); // polling has its own
+});
+
+test.each([
+  ["to start", () => true],
+  ["to read its queues", (statement: string) => /\.queue\b/.test(statement)],
+])("an instance that failed %s is replaced by the next call", async (_what, fails) => {
+  const broken = { query: () => Promise.reject(new Error("Connection terminated")) } as unknown as Queryable;
+  await expect(enqueue(broken, queues.ingest, [{}])).rejects.toThrow("Connection terminated");
+  const query = pool().query.bind(pool()) as (...statement: unknown[]) => unknown;
+  const outage = (...statement: unknown[]) =>
+    fails(String(statement[0])) ? Promise.reject(new Error("Connection terminated")) : query(...statement);
+  vi.spyOn(pool(), "query").mockImplementation(outage as () => never);
+  const add = () => transaction((tx) => enqueue(tx, queues.ingest, [{ jobId: "5" }]));
+  await expect(add()).rejects.toThrow();
+  vi.restoreAllMocks();
+  await add();
 });
 
 test("a worker's connections keep the operator's options, and commit asynchronously", async () => {

@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { hostname } from "node:os";
 import { describe, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
-import { forwardDue } from "#lib/telemetry/forward";
+import { forwardDue, undoFutureWaits } from "#lib/telemetry/forward";
 import { enableSinks, readSinkDisabledAt } from "#lib/telemetry/sink-state";
 import { startSink, status } from "../support/sink.ts";
 import { forwarded, notForwarded, pass, provideForwarding, readOutbox } from "./forwarding.ts";
@@ -52,6 +52,20 @@ describe("a submission", () => {
     await pass(60);
     expect([await forwardDue(), await readOutbox(), sink.got.length]).toEqual([0, [], 1]);
   });
+});
+
+test("what was put off while the database's clock was ahead is forwarded once it is set back", async () => {
+  sink.answer = status(503, { "retry-after": "60" });
+  await submit();
+  await pass(-86_400);
+  sink.answer = status(200);
+  expect(await forwardDue()).toBe(0);
+  await undoFutureWaits();
+  expect([await forwardDue(), await readOutbox()]).toEqual([1, []]);
+  sink.answer = status(503, { "retry-after": "21600" });
+  await submit();
+  await undoFutureWaits();
+  expect(await forwardDue()).toBe(0); // as long as the sink has asked for
 });
 
 describe("a sink that is", () => {

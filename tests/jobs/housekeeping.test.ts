@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { purgeSignIns } from "#lib/auth/sign-ins";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
@@ -122,15 +122,32 @@ test("several calls within an hour run the housekeeping once", async () => {
   expect(await isKept(jobId)).toBe(false);
 });
 
+test("nothing is deleted for its age by a process whose clock is ahead of the database's, nor is a limit ended", async () => {
+  const jobId = await acceptFailed(userId, trace("kept", "a"));
+  await pool().query("insert into rate_limit (key, points, expire) values ('running', 1, $1)", [Date.now() + 60_000]);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 40 * 86_400_000 });
+  try {
+    await housekeep();
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(await isKept(jobId)).toBe(true);
+  expect((await pool().query("delete from rate_limit where key = 'running'")).rowCount).toBe(1);
+});
+
 test("a step that fails stops none of the others", async () => {
-  await pool().query("insert into rate_limit (key, points, expire) values ('over', 1, 0)");
+  await pool().query(
+    "insert into process_heartbeat (id, role, seen_at) values (gen_random_uuid(), 'turn', now() - interval '2 days')",
+  );
   await pool().query("alter table trace_share rename to elsewhere");
   try {
     await expect(housekeep()).rejects.toThrow("steps failed: purgeShares");
   } finally {
     await pool().query("alter table elsewhere rename to trace_share");
   }
-  expect((await pool().query("select 1 from rate_limit where key = 'over'")).rowCount).toBe(0);
+  expect(
+    (await pool().query("select 1 from process_heartbeat where seen_at < now() - interval '1 day'")).rowCount,
+  ).toBe(0);
 });
 
 test("links to deleted sessions are deleted, however many links a user has", async () => {

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import pg from "pg";
@@ -186,4 +187,20 @@ describe("an empty database", () => {
       expect(await apply(url)).toEqual([next]);
     });
   });
+
+  test("is free seconds after the process that migrated it was killed, however long its statement would take", async () => {
+    await withEmpty(async (url) => {
+      await write("create table held (id int); select pg_sleep(60)");
+      const script = `import { migrate } from "#lib/db/migrate"; await migrate(process.argv[1], async () => {}, process.argv[2]);`;
+      const options = ["--conditions=react-server", "--input-type=module", "-e", script, url, getFolder()];
+      const migrating = spawn(process.execPath, options, { stdio: "inherit" });
+      const sleeping = "select from pg_stat_activity where query = 'select pg_sleep(60)'";
+      await expect.poll(async () => (await server.query(sleeping)).rowCount, { timeout: 20_000 }).toBe(1);
+      migrating.kill("SIGKILL");
+      await write("create table held (id int)");
+      const startedAt = performance.now();
+      expect(await apply(url)).toEqual([next]);
+      expect(performance.now() - startedAt).toBeLessThan(20_000);
+    });
+  }, 60_000);
 });

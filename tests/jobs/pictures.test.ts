@@ -5,11 +5,13 @@ import { setEnv } from "#lib/env";
 import { findMissing } from "#lib/ingest/pictures/accept";
 import { removeObjects, sweepOrphans } from "#lib/ingest/raw/removal";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
+import { replayJob } from "#lib/ingest/replay";
 import { limits } from "#lib/limits";
 import { unlinkDeleted } from "#lib/pictures/sql";
 import { listObjects } from "#lib/store/s3";
 import { deleteTrace } from "#lib/traces/deletion";
 import { purgeDeleted } from "#lib/traces/purge";
+import { acceptFailed } from "../support/ingesting.ts";
 import { makePng, naming } from "../support/pictures.ts";
 import { startS3 } from "../support/s3.ts";
 import { provideOwner } from "../support/server.ts";
@@ -112,6 +114,27 @@ describe("a picture that no message names", () => {
     await purgeDeleted(5);
     await send(session("second", [one]));
     expect((await read("second", one)).equals(one.bytes)).toBe(true);
+  });
+});
+
+describe.each(["waits", "has failed"])("a picture that an upload may still name which %s", (how) => {
+  test("stays where the session that came before it is deleted", async () => {
+    const one = makePng();
+    await put(one);
+    await send(session("first", [one]));
+    const job =
+      how === "waits" ? await accept([session("second", [one])]) : await acceptFailed(userId, session("second", [one]));
+    await deleteTrace(userId, await findId("first"), operator);
+    await purgeDeleted(5);
+    expect(await storedHashes()).toEqual([one.sha256]);
+    await aDayLater();
+    await purgeDeleted(5);
+    if (how === "has failed") await replayJob(userId, job);
+    await run(job);
+    expect((await read("second", one)).equals(one.bytes)).toBe(true);
+    await deleteTrace(userId, await findId("second"), operator);
+    await purgeDeleted(5);
+    expect(await storedHashes()).toEqual([]);
   });
 });
 

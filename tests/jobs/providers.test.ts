@@ -163,6 +163,8 @@ test("a sign-in is recent for ten minutes, and only its own user's", async () =>
   expect([await isRecent(userId, id), await isRecent(crypto.randomUUID(), id)]).toEqual([true, false]);
   await pool().query("update session set created_at = now() - interval '11 minutes' where id = $1", [id]);
   expect(await isRecent(userId, id)).toBe(false);
+  await pool().query("update session set created_at = now() + interval '1 day' where id = $1", [id]); // by a clock that was ahead
+  expect(await isRecent(userId, id)).toBe(false);
 });
 
 test("a weak password makes no account, and the invitation stays open", async () => {

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { listFindings, summarizeFindings } from "#lib/findings/findings";
 import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { findingsQuery } from "#lib/findings/schema";
+import { deleteTasks, readTasks } from "#lib/ingest/masking/sql";
 import { maskStored } from "#lib/ingest/masking/stored";
 import { purgeUploads } from "#lib/ingest/raw/retention";
 import { accountTraces } from "#lib/ledger/account";
@@ -163,6 +164,22 @@ describe("a secret that is masked everywhere", () => {
     const contents = await Promise.all(["one", "two"].map(async (id) => (await stored(id))?.contents[1]));
     expect(contents.filter((content) => content?.includes(likely)).length).toBe(1);
   });
+});
+
+test("a secret is masked also where the clock was set back since the decision before, by which a worker still masks", async () => {
+  const other = "Xk7qPm2vWn9zRt4L";
+  await send(session("one", `password: "${other}"`));
+  await accountTraces(10);
+  const [one, two] = (await find({ state: "open" })) as { kind: string; mark: string }[];
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+  await decide(userId, { ...one, verdict: "mask" } as never, operator);
+  const begun = await readTasks(userId, 10, new Map(), []);
+  vi.useRealTimers();
+  await decide(userId, { ...two, verdict: "mask" } as never, operator);
+  await deleteTasks(userId, begun); // as at its end
+  await settle();
+  const contents = (await stored("one"))?.contents.join();
+  expect([contents?.includes(likely), contents?.includes(other)]).toEqual([false, false]);
 });
 
 test("what stands in metadata is found as it is masked: lines of a key, and a field that its name tells", async () => {

@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { SpoorError } from "#lib/errors";
+import { limits } from "#lib/limits";
 import { countCost } from "#lib/telemetry/budget";
-import { recordTelemetry } from "#lib/telemetry/record";
+import { limitDevice, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { isLong } from "../support/long.ts";
 import { isDistributed } from "../support/nodes.ts";
 import { makeNoise } from "../support/random.ts";
 import { provideOwner } from "../support/server.ts";
 
-await provideOwner();
+const { userId } = await provideOwner();
 
 const many = <T>(length: number, make: (n: number) => T) => Array.from({ length }, (_, n) => make(n));
 
@@ -55,6 +57,14 @@ const shapes: [what: string, count: number, parts: (round: number) => object][] 
     () => ({ diagnostics: many(200, (n) => ({ adapter: `t${n}`, unhandledTypes: ["x"] })) }),
   ],
 ];
+
+test("a stranger who sends another's device id does not use up that device's limit", async () => {
+  const stranger = () => limitDevice("0b3d", undefined, "198.51.100.7");
+  for (let count = 0; count < limits.telemetry.perMinutePerDevice; count += 1) await stranger();
+  await expect(stranger()).rejects.toThrow(SpoorError);
+  await limitDevice("0b3d", { userId, machine: "laptop" }, "198.51.100.7");
+  await limitDevice("0b3d", undefined, "203.0.113.9");
+});
 
 const tables = [
   ...["telemetry_report", "diagnostic", "client_event", "forward_outbox", "telemetry_device"],

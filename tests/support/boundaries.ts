@@ -27,7 +27,7 @@ const layers = [
 
 const domains = ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"];
 
-const maxLines = 300;
+const maxLines = 600;
 const maxLooseFiles = 12;
 
 /** A module as the rules see it: its path below the project, its imports' targets, and how its text begins. */

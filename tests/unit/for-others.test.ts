@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { maskForOthers } from "#lib/secrets/mask";
-import { forOthers, isWithin, textForOthers } from "#lib/traces/for-others";
+import { forOthers, isWithin, readHiddenNames, textForOthers } from "#lib/traces/for-others";
 import { countHomes } from "#lib/traces/homes";
-import { maskPieces } from "#lib/traces/masked";
+import { makeHider, maskPieces } from "#lib/traces/masked";
 import { sharingIn } from "../../app/(app)/traces/[id]/share/range";
 
 test.each([
@@ -49,11 +49,56 @@ test.each([
   ],
   ["ls ~ada/api ~/api, HEAD~two/x, ~root/.ssh", "ls ~[user]/api ~/api, HEAD~two/x, ~root/.ssh"],
   [
+    "USER PID %CPU %MEM VSZ RSS TTY STAT\nada   4242  0.0  0.1  8432  3120 pts/0 Ss 09:12 0:00 bash\nroot  1  0.0  0.2 167000 11000 ? Ss",
+    "USER PID %CPU %MEM VSZ RSS TTY STAT\n[user]   4242  0.0  0.1  8432  3120 pts/0 Ss 09:12 0:00 bash\nroot  1  0.0  0.2 167000 11000 ? Ss",
+  ],
+  [
+    "UID PID PPID C STIME TTY\nada  4242  4240  0 09:12 pts/0 00:00:00 -bash\npostgres  77  1  0 Nov28 ? 00:00:01 postgres",
+    "UID PID PPID C STIME TTY\n[user]  4242  4240  0 09:12 pts/0 00:00:00 -bash\npostgres  77  1  0 Nov28 ? 00:00:01 postgres",
+  ],
+  ["ada      pts/0        2026-11-28 09:12 (10.0.0.2)", "[user]      pts/0        2026-11-28 09:12 (10.0.0.2)"],
+  ['{"o":"ada      tty7         :0   09:12"}', '{"o":"[user]      tty7         :0   09:12"}'],
+  [
+    "reboot   system boot  6.1\nada      pts/1   10.0.0.2  Sat Nov 28 09:12   still logged in",
+    "reboot   system boot  6.1\n[user]      pts/1   10.0.0.2  Sat Nov 28 09:12   still logged in",
+  ],
+  [
+    "  PID USER PR NI VIRT RES\n 4242 ada       20   0   22.1g 310404  41212 R  12.5",
+    "  PID USER PR NI VIRT RES\n 4242 [user]       20   0   22.1g 310404  41212 R  12.5",
+  ],
+  ["$ whoami\nada\n$ date", "$ whoami\n[user]\n$ date"],
+  [
     "write to ada@example.org: now, or git@github.com:ada/api.git",
     "write to ada@example.org: now, or git@github.com:ada/api.git",
   ],
 ])("names of users and machines are hidden: %j", (text, shown) => {
-  expect(textForOthers(text, ["web-7"])).toBe(shown);
+  expect(textForOthers(text, { machine: "web-7", owners: [] })).toBe(shown);
+});
+
+describe("the owner of a home folder that the session's fields name", () => {
+  const names = readHiddenNames({
+    machine: null,
+    project: "api",
+    metadata: { cwd: "/home/lovelace/api", other: ["/Users/ada/x"] },
+  });
+  test.each([
+    ["lovelace", "[user]"],
+    ["lovelace\n", "[user]\n"],
+    ['{"stdout":"lovelace\\n"}', '{"stdout":"[user]\\n"}'],
+    ["lovelace : lovelace sudo", "[user] : lovelace sudo"],
+    ["lovelac+  4242  0.0", "[user]  4242  0.0"],
+    ["ada  11  console", "[user]  11  console"],
+    ["4242 lovelace", "4242 [user]"],
+    ["lovelace wrote it, and Math.lovelace is no name", "lovelace wrote it, and Math.lovelace is no name"],
+    ["lovelaces\ncanada", "lovelaces\ncanada"],
+  ])("is hidden in outputs: %j", (text, shown) => {
+    expect(textForOthers(text, names)).toBe(shown);
+  });
+
+  test("is hidden in a message that names no folder", () => {
+    const shown = forOthers({ content: "ada\n", metadata: { result: { stdout: "lovelace" } } }, makeHider(names));
+    expect([shown.content, shown.metadata]).toEqual(["[user]\n", { result: { stdout: "[user]" } }]);
+  });
 });
 
 test("a text in pieces is masked as it is in one, wherever a piece ends", { timeout: 60_000 }, async () => {

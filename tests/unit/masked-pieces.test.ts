@@ -6,8 +6,8 @@ import { expectMaskedAsInOne, fill, inPieces, KiB, token } from "./secrets/piece
 
 /** How many characters were searched, and at most at once. */
 const searched = vi.hoisted(() => ({ chars: 0, longest: 0 }));
-vi.mock("#lib/secrets/find", async (load) => {
-  const { findSecrets, ...others } = await load<typeof import("#lib/secrets/find")>();
+vi.mock("#lib/secrets/find-secrets", async (load) => {
+  const { findSecrets, ...others } = await load<typeof import("#lib/secrets/find-secrets")>();
   const counted = (text: string) => {
     searched.chars += text.length;
     searched.longest = Math.max(searched.longest, text.length);
@@ -54,7 +54,7 @@ test("a text without blanks and line ends is sent too, and no part of a secret o
 
 test("names are hidden beside secrets in each piece", async () => {
   const text = fill(0.6 * KiB * KiB, () => `ada@web-1:/home/ada/api$ export TOKEN=${token}\n`);
-  const parts = await inPieces(text, () => 200 * KiB, makeMask("all", null));
+  const parts = await inPieces(text, () => 200 * KiB, makeMask("all", { machine: null, owners: [] }));
   expect(parts.join("") === textForOthers(text)).toBe(true);
   expect(parts.join("")).not.toMatch(/ada|web-1|ghp_/);
 });
@@ -62,11 +62,17 @@ test("names are hidden beside secrets in each piece", async () => {
 test("a name is hidden in all pieces behind the folder that tells it, and no folder is cut", async () => {
   const size = 0.5 * KiB * KiB;
   const prose = fill(size, () => "so it goes, word by word\n");
-  const told = await inPieces(`in /home/lovelace/api\n${prose}lovelace`, () => size, makeMask("all", null));
+  const told = await inPieces(
+    `in /home/lovelace/api\n${prose}lovelace`,
+    () => size,
+    makeMask("all", { machine: null, owners: [] }),
+  );
   expect(told.join("") === `in ~/api\n${prose}[user]`).toBe(true);
   for (let before = 0; before < 4; before += 1) {
     const paths = "x".repeat(before) + fill(size, () => '"/home/lovelace/p",');
-    expect((await inPieces(paths, () => size, makeMask("all", null))).join("")).not.toMatch(/love|lace|home/);
+    expect((await inPieces(paths, () => size, makeMask("all", { machine: null, owners: [] }))).join("")).not.toMatch(
+      /love|lace|home/,
+    );
   }
 });
 

@@ -11,6 +11,7 @@ import type { FormState } from "../../components/form";
 import {
   collectFieldErrors,
   endById,
+  formIdIn,
   refuseForeignOrigin,
   requireForm,
   text,
@@ -60,7 +61,7 @@ export async function createTokenAction(_before: FormState, form: FormData): Pro
       errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) },
     };
   try {
-    const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted);
+    const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted, formIdIn(form));
     revalidatePath(page);
     const label = `The token of ${parsed.data.machine}`;
     return { once: { label, text: token, note: howToUse } };

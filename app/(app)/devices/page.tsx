@@ -74,6 +74,7 @@ export default async function Page() {
         <div className="max-w-[40rem]">
           <Form
             action={createTokenAction}
+            hidden={{ formId: crypto.randomUUID() }}
             fields={[
               { name: "machine", label: "Machine", autoComplete: "off", hint: "A name to recognize it by." },
               ...scopeFields,

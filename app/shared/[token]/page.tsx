@@ -3,6 +3,7 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { getModelFamily } from "#lib/prices/model";
+import { readHiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
@@ -136,6 +137,6 @@ const shared = cache(async (token: string) => {
   const row = await orMissing(getTraceRow(opened.userId, opened.traceId));
   const title = await getTitleForOthers(opened.userId, row, opened.shown);
   const trace = presentTrace(row);
-  const model = trace.model && opened.shown.masked ? makeHider(row)(trace.model) : trace.model;
+  const model = trace.model && opened.shown.masked ? makeHider(readHiddenNames(row))(trace.model) : trace.model;
   return { opened, trace: { ...trace, title, model } };
 });

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
-import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { toolResult } from "../messages.ts";
 import { dataRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -13,25 +13,19 @@ import { asFields, asString, parseUriPath } from "../values.ts";
 const source = "amp";
 
 /** Only threads that are kept on this machine; others are on Amp's servers. */
-export const amp: Adapter = {
+export const amp = makeFileAdapter({
   name: source,
   title: "Amp",
   version: 2,
-  searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => /^T-.*\.json$/.test(name));
-  },
+  searchRoots: (host) => [dataRoot(host, "amp", "threads")],
+  matches: (name) => /^T-.*\.json$/.test(name),
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, ".json"));
     const thread = await readMessageFile(path, ["messages"], sink, (message) => addMessage(message, session, sink));
     if (thread) noteThread(thread, session);
     session.end();
   },
-};
-
-function searchRoots(host: Host): SearchRoot[] {
-  return [dataRoot(host, "amp", "threads")];
-}
+});
 
 function addMessage({ role, content, usage, meta, state }: Fields, session: SessionBuilder, sink: Sink): void {
   const unhandled = (type: string) => sink.unhandled(type);
@@ -42,12 +36,11 @@ function addMessage({ role, content, usage, meta, state }: Fields, session: Sess
     return;
   }
   const messages = role === "user" ? userMessages(content, unhandled) : assistantMessages(content, unhandled);
-  if (messages.length === 0) sink.skipped();
   const stopReason = asFields(state).stopReason;
-  session.send(messages, { at, model: used.model, usage: readUsage(used), stopReason });
+  session.add(messages, { at, model: used.model, usage: readUsage(used), stopReason });
 }
 
-function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block) => {
     if (block.type !== "tool_result" || !isFields(block.run)) return userBlocks([block], unhandled);
     const { status, result, error } = block.run;

@@ -62,9 +62,8 @@ async function readTranscript(path: string, sink: Sink): Promise<void> {
   const steps = new Steps((type) => sink.unhandled(type), isShort(path), taskOutput);
   const order = new Reorderer(maxWaiting, (step) => {
     const messages = steps.read(step);
-    if (messages.length === 0) sink.skipped();
     const isAnswer = step.type === "PLANNER_RESPONSE";
-    session.send(messages, { at: step.created_at, model: isAnswer ? steps.model : undefined });
+    session.add(messages, { at: step.created_at, model: isAnswer ? steps.model : undefined });
   });
   await readRecords(path, sink, (step) => order.add(asCount(step.step_index), step));
   order.end();

@@ -1,5 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { dataText } from "../pictures.ts";
@@ -15,10 +15,7 @@ export type Attached = {
   isQueued?: boolean;
 };
 
-export function readAttachment(
-  { attachment, isMeta }: Fields,
-  unhandled: (type: string) => void,
-): Attached | undefined {
+export function readAttachment({ attachment, isMeta }: Fields, unhandled: Unhandled): Attached | undefined {
   if (!isFields(attachment)) return undefined;
   const type = asString(attachment.type) ?? "(none)";
   if (type === "queued_command") return { messages: queuedMessages(attachment, isMeta === true), isQueued: true };

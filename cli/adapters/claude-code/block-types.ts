@@ -1,4 +1,5 @@
 import type { Fields } from "../../files/json.ts";
+import type { Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { asString } from "../values.ts";
 import { fileText } from "./attachments.ts";
@@ -49,7 +50,7 @@ const partTexts: Record<string, (part: Fields) => string | undefined> = {
 
 export const isFailure = ({ type }: Fields): boolean => typeof type === "string" && type.endsWith("_tool_result_error");
 
-export function partText(part: Fields, unhandled: (type: string) => void): string {
+export function partText(part: Fields, unhandled: Unhandled): string {
   const type = asString(part.type) ?? "(none)";
   if (isFailure(part)) return joinLines(part.error_code, part.error_message);
   const read = Object.hasOwn(partTexts, type) ? partTexts[type] : undefined;

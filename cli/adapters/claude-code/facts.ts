@@ -1,5 +1,6 @@
-import type { Fields } from "../../files/json.ts";
-import { asCount, asString, asTimestamp, projectName, truncate } from "../values.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import type { GitEvidence } from "../git-evidence.ts";
+import { asCount, asFields, asString, asTimestamp, projectName, truncate } from "../values.ts";
 import { type Costs, readCosts } from "./costs.ts";
 import type { Identity } from "./identity.ts";
 
@@ -170,3 +171,11 @@ const isNotEarlier = (value: unknown, before: string): boolean =>
   value >= before &&
   value.endsWith("Z") &&
   before.endsWith("Z");
+
+/** Newer versions record a command's commit and pull request next to its output. */
+export function readOperation({ toolUseResult }: Fields, evidence: GitEvidence, position: number): void {
+  const { commit, pr } = asFields(asFields(toolUseResult).gitOperation);
+  const [hash, branch] = [asString(asFields(commit).sha), asString(asFields(commit).branch)];
+  if (hash) evidence.addCommit({ hash, ...(branch && { branch }), position });
+  if (isFields(pr) && pr.action === "created") evidence.addPullRequest({ url: pr.url, number: pr.number });
+}

@@ -4,7 +4,7 @@ import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { silentSink } from "../sinks.ts";
 import { readFolder, readHead } from "./heads.ts";
-import { getLineKey } from "./line-keys.ts";
+import { getLineKey } from "./known-lines.ts";
 import { isRequestLine } from "./line-types.ts";
 
 export type Member = {

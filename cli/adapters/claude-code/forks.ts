@@ -5,7 +5,7 @@ import { Originals } from "../originals.ts";
 import { findOlder, type Member, readMember } from "./family.ts";
 import { readHead } from "./heads.ts";
 import { getSessionPath } from "./identity.ts";
-import { getLineKey, makeLineKey } from "./line-keys.ts";
+import { getLineKey, makeLineKey } from "./known-lines.ts";
 
 export const mayCopy = ({
   originals,

@@ -1,5 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { formatFilePatch, notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
@@ -114,7 +114,7 @@ function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhand
   });
 }
 
-function readOutputText(content: unknown, unhandled: (type: string) => void): string {
+function readOutputText(content: unknown, unhandled: Unhandled): string {
   if (typeof content === "string") return content;
   if (isFields(content)) return partText(content, unhandled);
   return toBlocks(content)

@@ -1,10 +1,10 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { systemTypes } from "./line-types.ts";
 
-export function systemMessages(record: Fields, unhandled: (type: string) => void): Message[] {
+export function systemMessages(record: Fields, unhandled: Unhandled): Message[] {
   const subtype = asString(record.subtype) ?? ""; // Versions of 2025 wrote none.
   if (subtype !== "" && !systemTypes.has(subtype)) {
     unhandled(`system.${subtype}`);

@@ -69,8 +69,7 @@ export class Conversation {
   }
 
   #send(messages: Message[], at: number | undefined, { usage, costUsd }: Used = {}, model?: unknown): void {
-    if (messages.length === 0) this.#sink.skipped();
-    this.#session.send(messages, { at, model, usage, costUsd });
+    this.#session.add(messages, { at, model, usage, costUsd });
   }
 
   #answer(message: Fields, blocks: Fields[], index: number): Message[] {

@@ -3,21 +3,19 @@ import type { Message, Sink } from "../adapter.ts";
 import { notice, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { parseDataUrlType, urlText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
-import { asCount, asFields, asString, joinTexts } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, toWords } from "../values.ts";
 import { readUsed, sumUsed, type Used, usedKinds } from "./requests.ts";
 
-const skippedKinds = new Set(
-  `checkpoint_created checkpoint_saved api_req_retried api_req_retry_delayed api_req_rate_limit_wait api_req_deleted
+const skippedKinds = toWords(`
+  checkpoint_created checkpoint_saved api_req_retried api_req_retry_delayed api_req_rate_limit_wait api_req_deleted
   mcp_server_request_started load_mcp_documentation task_progress user_edit_todos conditional_rules_applied
   too_many_tools_warning hook_status resume_task resume_completed_task report_bug compaction image generate_explanation
-  auto_approval_max_req_reached codebase_search_result shell_integration_warning_with_suggestion`.split(/\s+/),
-);
+  auto_approval_max_req_reached codebase_search_result shell_integration_warning_with_suggestion`);
 
-const noticeKinds = new Set(
-  `error diff_error clineignore_error rooignore_error shell_integration_warning condense_context_error info
+const noticeKinds = toWords(`
+  error diff_error clineignore_error rooignore_error shell_integration_warning condense_context_error info
   hook_output_stream command_permission_denied mcp_notification api_req_failed mistake_limit_reached condense
-  summarize_task user_feedback_diff`.split(/\s+/),
-);
+  summarize_task user_feedback_diff`);
 
 const withResult = new Set([
   "listFilesTopLevel",

@@ -1,6 +1,6 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readTokens, sumUsage, type Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asString, toWords } from "../values.ts";
 
 export type Used = { usage?: Usage; costUsd?: number };
 
@@ -14,9 +14,7 @@ export type ApiRequest = Used & {
 const tokenFields = ["tokensIn", "tokensOut", "cacheWrites", "cacheReads"] as const;
 
 /** Providers of Cline's whose input tokens include cached ones. */
-const inclusive = new Set(
-  "openai litellm fireworks hicap doubao qwen xai zai requesty lmstudio oca huawei-cloud-maas".split(" "),
-);
+const inclusive = toWords("openai litellm fireworks hicap doubao qwen xai zai requesty lmstudio oca huawei-cloud-maas");
 
 export const countsCacheAsInput = (providerId: unknown): boolean => inclusive.has(asString(providerId) ?? "");
 

@@ -1,10 +1,11 @@
-const tools = new Set(
-  `access_mcp_resource act_mode_respond apply_diff apply_patch ask_followup_question attempt_completion browser_action
+import { toWords } from "../values.ts";
+
+const tools = toWords(`
+  access_mcp_resource act_mode_respond apply_diff apply_patch ask_followup_question attempt_completion browser_action
   codebase_search condense edit_file execute_command fetch_instructions focus_chain generate_explanation generate_image
   insert_content list_code_definition_names list_files load_mcp_documentation new_rule new_task plan_mode_respond
   read_command_output read_file replace_in_file report_bug run_slash_command search_and_replace search_files summarize_task
-  switch_mode update_todo_list use_mcp_tool use_skill web_fetch web_search write_to_file`.split(/\s+/),
-);
+  switch_mode update_todo_list use_mcp_tool use_skill web_fetch web_search write_to_file`);
 
 export type Piece = { text: string } | { tool: string; input: Record<string, string> };
 

@@ -1,11 +1,11 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toNotices } from "../messages.ts";
-import { asFields, asString, joinTexts } from "../values.ts";
+import { asFields, asString, joinTexts, toWords } from "../values.ts";
 
 /** Most of these events are no longer written, or never were by a released version. */
-const skippedEvents = new Set(
-  `agent_message_delta agent_message_content_delta agent_reasoning_delta agent_reasoning_raw_content_delta
+const skippedEvents = toWords(`
+  agent_message_delta agent_message_content_delta agent_reasoning_delta agent_reasoning_raw_content_delta
   agent_reasoning_section_break reasoning_content_delta reasoning_raw_content_delta exec_command_begin exec_command_output_delta
   exec_command_end terminal_interaction patch_apply_begin patch_apply_updated patch_apply_end mcp_tool_call_begin mcp_tool_call_end
   mcp_list_tools_response web_search_begin web_search_end view_image_tool_call image_generation_begin image_generation_end
@@ -18,10 +18,9 @@ const skippedEvents = new Set(
   thread_goal_cleared shutdown_complete hook_started get_history_entry_response list_custom_prompts_response list_skills_response
   skills_update_available safety_buffering model_verification turn_moderation_metadata realtime_conversation_started
   realtime_conversation_sdp realtime_conversation_realtime realtime_conversation_closed realtime_conversation_list_voices_response
-  conversation_path list_remote_skills_response remote_skill_downloaded ask_user_question_request`.split(/\s+/),
-);
+  conversation_path list_remote_skills_response remote_skill_downloaded ask_user_question_request`);
 
-export function eventNotices(event: Fields, unhandled: (type: string) => void): Message[] {
+export function eventNotices(event: Fields, unhandled: Unhandled): Message[] {
   const type = asString(event.type) ?? "(none)";
   switch (type) {
     case "error":

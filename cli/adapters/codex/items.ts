@@ -1,22 +1,20 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withAttachments, withMetadata } from "../messages.ts";
 import { dataText, parseDataUrlType, urlText } from "../pictures.ts";
-import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { userTexts } from "./user-text.ts";
 
 /** The model's own summaries are encrypted. */
-const skippedItems = new Set(
-  "compaction compaction_summary compaction_trigger context_compaction additional_tools ghost_snapshot other".split(
-    " ",
-  ),
+const skippedItems = toWords(
+  "compaction compaction_summary compaction_trigger context_compaction additional_tools ghost_snapshot other",
 );
 
 /** Tools that the reader recognizes only by the last part of their name. */
 const kinds: Record<string, string> = { spawn_agent: "subagent", update_plan: "tasks", request_user_input: "question" };
 
 /** @param agentPath a sub-agent's name among its session's agents */
-export function itemMessages(item: Fields, unhandled: (type: string) => void, agentPath?: string): Message[] {
+export function itemMessages(item: Fields, unhandled: Unhandled, agentPath?: string): Message[] {
   const callId = asString(item.call_id) ?? asString(item.id);
   switch (item.type ?? (typeof item.role === "string" ? "message" : undefined)) {
     case "message":
@@ -70,7 +68,7 @@ function makeCall({ name, namespace }: Fields, callId: string | undefined, input
   return prefix ? withMetadata(call, { kind: Object.hasOwn(kinds, bare) ? kinds[bare] : undefined }) : call;
 }
 
-function textMessages({ role, content }: Fields, unhandled: (type: string) => void): Message[] {
+function textMessages({ role, content }: Fields, unhandled: Unhandled): Message[] {
   if (role === "user") return userMessages(content, unhandled);
   const text = readText(content, unhandled);
   if (text === "") return [];
@@ -79,7 +77,7 @@ function textMessages({ role, content }: Fields, unhandled: (type: string) => vo
 
 const imageTag = /^<\/?image\b[^>]*>$/;
 
-function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   const messages: Message[] = [];
   const words: string[] = [];
   const attachments: Fields[] = [];
@@ -103,7 +101,7 @@ const header = /^Message Type: \w+\nTask name: [^\n]*\nSender: [^\n]*\nPayload:\
 
 export function agentMessages(
   { author, recipient, content }: Fields,
-  unhandled: (type: string) => void,
+  unhandled: Unhandled,
   agentPath?: string,
 ): Message[] {
   const written = readText(content, unhandled);
@@ -114,10 +112,10 @@ export function agentMessages(
   return told === "" ? [] : [notice(told, "user")];
 }
 
-const readText = (content: unknown, unhandled: (type: string) => void): string =>
+const readText = (content: unknown, unhandled: Unhandled): string =>
   typeof content === "string" ? content : joinTexts(listFields(content).map((part) => readPart(part, unhandled)));
 
-function readPart(part: Fields, unhandled: (type: string) => void): string {
+function readPart(part: Fields, unhandled: Unhandled): string {
   switch (part.type) {
     case "input_text":
     case "output_text":
@@ -147,7 +145,7 @@ function getAttachedType({ type, image_url, audio_url }: Fields): { type: string
   return { type: parseDataUrlType(image_url ?? audio_url) ?? String(type).slice("input_".length) };
 }
 
-function resultMessage(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
+function resultMessage(output: unknown, callId: string | undefined, unhandled: Unhandled): Message {
   const isError = isFields(output) && output.success === false;
   const text = readText(isFields(output) ? output.content : output, unhandled);
   const parsed = /^\s*\{\s*"(?:output|metadata|agent_id)"/.test(text) ? parseJson(text) : undefined;

@@ -4,8 +4,9 @@ import { openByteReader, readBeginning } from "../../files/byte-reader.ts";
 import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
+import type { Message } from "../adapter.ts";
 import { silentSink } from "../sinks.ts";
-import { asString, dropOldest } from "../values.ts";
+import { asFields, asString, dropOldest } from "../values.ts";
 
 const headBytes = 64 * 1024;
 const maxListAgeMs = 30_000;
@@ -107,3 +108,27 @@ async function listTurns(path: string): Promise<Set<string>> {
   await readLines(path, take, silentSink);
   return turns;
 }
+
+const getSpawn = ({ source: from }: Fields): Fields => {
+  const subagent = asFields(from).subagent;
+  return asFields(asFields(subagent).thread_spawn);
+};
+
+export const getParentId = (meta: Fields): string | undefined =>
+  asString(meta.parent_thread_id) ?? asString(getSpawn(meta).parent_thread_id);
+
+export const getAgentPath = (meta: Fields): string | undefined =>
+  asString(meta.agent_path) ?? asString(getSpawn(meta).agent_path);
+
+/** The name of the task replaces one that is encrypted. */
+export function makeAgentTitle(task: string | undefined, path: string | undefined): string | undefined {
+  const line = task?.split("\n").find((one) => one.trim() !== "");
+  return line?.trim() ?? asString(path?.split("/").at(-1)?.replaceAll("_", " "));
+}
+
+const maxTaskChars = 2048;
+
+export const findTask = (messages: Message[]): string | undefined =>
+  messages
+    .find(({ role, metadata }) => role === "user" && metadata?.kind === undefined)
+    ?.content.slice(0, maxTaskChars);

@@ -8,7 +8,7 @@ import { eventNotices, readStartedAgent } from "./events.ts";
 import { ForkGate, readLineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
-import { findTask, getAgentPath, getParentId, makeAgentTitle } from "./meta.ts";
+import { findTask, getAgentPath, getParentId, makeAgentTitle } from "./parents.ts";
 import { Requests, type RolloutFacts } from "./requests.ts";
 import { ranCommand, ScriptRuns } from "./script-runs.ts";
 import type { TokenLedger } from "./token-ledger.ts";

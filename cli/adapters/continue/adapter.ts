@@ -1,9 +1,8 @@
 import { basename, dirname, join } from "node:path";
-import { findFiles } from "../../files/discovery.ts";
 import { cacheByStamp } from "../../files/file-cache.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
-import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { homeRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readMessageFile } from "../session-files.ts";
@@ -13,16 +12,12 @@ import { findCopied } from "./forks.ts";
 import { History, readUsage, source } from "./history.ts";
 
 /** Messages have no times; an answer has its calls and their results. */
-export const continueDev: Adapter = {
+export const continueDev = makeFileAdapter({
   name: source,
   title: "Continue",
   version: 3,
-  searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) {
-      yield* findFiles(path, (name) => name.endsWith(".json") && name !== "sessions.json");
-    }
-  },
+  searchRoots: (host) => [homeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")],
+  matches: (name) => name.endsWith(".json") && name !== "sessions.json",
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, ".json"));
     const dates = await readDates(join(dirname(path), "sessions.json"));
@@ -36,11 +31,7 @@ export const continueDev: Adapter = {
     noteDetails(session, details ?? {}, history.hasUsage);
     session.end();
   },
-};
-
-function searchRoots(host: Host): SearchRoot[] {
-  return [homeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")];
-}
+});
 
 const readDates = cacheByStamp(async (path) => {
   const dates = new Map<string, number>();

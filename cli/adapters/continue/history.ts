@@ -27,10 +27,9 @@ export class History {
     const usage = readUsage(message.usage);
     this.hasUsage ||= usage !== undefined;
     const messages = this.#readMessages(message, item, reasoning);
-    if (messages.length === 0) this.#sink.skipped();
     const at = asCount(reasoning.startAt);
     const model = message.role === "assistant" ? (getUsageModel(message.usage) ?? findModel(item)) : undefined;
-    this.#session.send(messages, { at, model, usage, isReplayed });
+    this.#session.add(messages, { at, model, usage, isReplayed });
     const summary = asString(item.conversationSummary);
     if (summary) this.#session.send([notice(summary)], { isReplayed });
   }

@@ -1,9 +1,9 @@
 import { basename, dirname, join } from "node:path";
-import { findFiles } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readTextIfAny } from "../../files/state-files.ts";
-import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
+import type { Input, Sink } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { homeRoot } from "../search-roots.ts";
 import { withoutCounts } from "../sinks.ts";
 import { Agents, CopilotSession, source } from "./session.ts";
@@ -16,19 +16,13 @@ const maxAgents = 50;
  * that the answer requested; reasoning comes as an event, and again in the answer. Older versions only have an
  * answer's output tokens, and the others for a whole run.
  */
-export const copilot: Adapter = {
+export const copilot = makeFileAdapter({
   name: source,
   title: "GitHub Copilot CLI",
   version: 5,
-  searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) {
-      for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
-        const isLog = dirname(input.path) === path || basename(input.path) === "events.jsonl";
-        if (isLog || input.stamp === "forbidden") yield input;
-      }
-    }
-  },
+  searchRoots: (host) => [homeRoot(host, "COPILOT_HOME", ".copilot", "session-state")],
+  matches: (name) => name.endsWith(".jsonl"),
+  accepts: ({ path }, root) => dirname(path) === root || basename(path) === "events.jsonl",
   async parse(input, sink) {
     const agents = new Set<string>();
     const known = new Agents();
@@ -47,11 +41,7 @@ export const copilot: Adapter = {
     const rest = new Set(named.slice(maxAgents));
     if (rest.size > 0) await readAgent(input, sink, session.id, rest, "more");
   },
-};
-
-function searchRoots(host: Host): SearchRoot[] {
-  return [homeRoot(host, "COPILOT_HOME", ".copilot", "session-state")];
-}
+});
 
 async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<string>, name: string): Promise<void> {
   // Its lines were counted with the session's, but not the unknown parts of them.

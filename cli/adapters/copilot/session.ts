@@ -2,14 +2,14 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { Requests, readTotals } from "./requests.ts";
 import { Assets, readOutcome, readOutput } from "./results.ts";
 
 export const source = "copilot-cli";
 
-const skippedEvents = new Set(
-  `assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
+const skippedEvents = toWords(`
+  assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
   assistant.usage external_tool.completed external_tool.requested hook.start hook.end pending_messages.modified
   permission.completed permission.requested session.auto_mode_resolved session.autopilot_objective_changed
   session.canvas.recorded session.canvas.removed session.compaction_start session.context_changed
@@ -18,8 +18,7 @@ const skippedEvents = new Set(
   session.session_limits_changed session.snapshot_rewind session.task_complete session.truncation
   session.usage_checkpoint session.usage_info session.workspace_file_changed skill.invoked subagent.completed
   subagent.configured subagent.deselected subagent.failed subagent.selected subagent.started tool.execution_partial_result
-  tool.execution_progress tool_search.activated`.split(/\s+/),
-);
+  tool.execution_progress tool_search.activated`);
 
 const injected = /^\s*<(?:skill-context|system_notification|reminder)\b/;
 
@@ -109,8 +108,7 @@ export class CopilotSession {
         break;
       default: {
         const messages = this.#readMessages(asString(record.type) ?? "(none)", data);
-        if (messages.length === 0) this.#sink.skipped();
-        this.#session.send(messages, { at, uuid: record.id });
+        this.#session.add(messages, { at, uuid: record.id });
         return;
       }
     }
@@ -171,11 +169,10 @@ export class CopilotSession {
       ...requests.map((request) => this.#call(request.toolCallId, request.name, request.arguments)),
     ];
     this.#reasoning = undefined;
-    if (messages.length === 0) this.#sink.skipped();
     const request = this.#requests.claim(data.apiCallId);
     const outputTokens = this.#requests.has(data.apiCallId) ? undefined : this.#readTokens(data);
     this.#counted += outputTokens ?? 0;
-    this.#session.send(messages, {
+    this.#session.add(messages, {
       at,
       model: data.model ?? request?.model,
       usage: request?.usage ?? (outputTokens ? { outputTokens } : undefined),

@@ -77,9 +77,8 @@ function addMessage(session: SessionBuilder, row: Fields, { callers, findSession
     if (type === "tool_call" && isFields(data) && asString(data.id)) callers.set(String(data.id), String(row.id));
   const facts = { id: String(row.id), role, isSummary: row.summary === 1, findSession };
   const messages = parts.flatMap((part) => partMessages(part, facts, (type) => sink.unhandled(type)));
-  if (messages.length === 0) sink.skipped();
   const finish = parts.find(({ type }) => type === "finish")?.data;
-  session.send(messages, {
+  session.add(messages, {
     at: toMilliseconds(row.created_at),
     uuid: row.id,
     ...(role === "assistant" && { model: row.model, stopReason: asFields(finish).reason }),

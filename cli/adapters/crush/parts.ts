@@ -1,5 +1,5 @@
 import type { Fields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toolCall, toolResult, toThoughts, withAttachments, withMetadata } from "../messages.ts";
 import { inlineText } from "../pictures.ts";
 import { asAmount, asFields, asString, joinTexts } from "../values.ts";
@@ -11,7 +11,7 @@ export type PartFacts = {
   findSession(callId: string): string | undefined;
 };
 
-export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: string) => void): Message[] {
+export function partMessages(part: Fields, facts: PartFacts, unhandled: Unhandled): Message[] {
   const data = asFields(part.data);
   switch (part.type) {
     case "text": {

@@ -1,11 +1,11 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments, withMetadata } from "../messages.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, listFields } from "../values.ts";
 import { userText } from "./text.ts";
 
-export function bubbleMessages(bubble: Fields, unhandled: (type: string) => void): Message[] {
+export function bubbleMessages(bubble: Fields, unhandled: Unhandled): Message[] {
   if (bubble.type === 1) return userMessages(bubble);
   if (bubble.type !== 2) {
     unhandled(`bubble.${String(bubble.type ?? "(none)").slice(0, 64)}`);

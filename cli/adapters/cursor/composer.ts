@@ -69,9 +69,8 @@ export async function readConversation(
   const model = asFields(composer.modelConfig).modelName;
   const add = (bubble: Fields): void => {
     const messages = bubbleMessages(bubble, (type) => sink.unhandled(type));
-    if (messages.length === 0) sink.skipped();
     const named = asString(asFields(bubble.modelInfo).modelName);
-    session.send(messages, {
+    session.add(messages, {
       at: findTime(bubble),
       usage: readUsage(bubble),
       ...(bubble.type === 2 && { model: named ?? model }),

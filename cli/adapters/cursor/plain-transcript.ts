@@ -77,8 +77,7 @@ class PlainTranscript {
     this.#endPart();
     if (this.#role === undefined) return;
     this.#sink.entry();
-    if (this.#messages.length === 0) this.#sink.skipped();
-    this.#session.send(this.#messages);
+    this.#session.add(this.#messages);
     this.#messages = [];
   }
 

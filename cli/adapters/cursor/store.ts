@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Input, Message, Sink } from "../adapter.ts";
+import type { Input, Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -51,10 +51,9 @@ export async function readStore(database: DatabaseSync, path: string, sink: Sink
   const root = asString(meta.latestRootBlobId);
   for (const message of root ? messagesIn(database, root, sink) : []) {
     const messages = readMessages(message, sink);
-    if (messages.length === 0) sink.skipped();
     const { requestId } = getOptions(message);
     const model = message.role === "assistant" ? (findModel(message) ?? meta.lastUsedModel) : undefined;
-    session.send(messages, { model, requestId });
+    session.add(messages, { model, requestId });
     await sink.pause();
   }
   session.end();
@@ -98,7 +97,7 @@ function readMessages(message: Fields, sink: Sink): Message[] {
   }
 }
 
-function answerMessages(block: Fields, unhandled: (type: string) => void): Message[] {
+function answerMessages(block: Fields, unhandled: Unhandled): Message[] {
   const text = asString(block.text);
   switch (block.type) {
     case "text":
@@ -115,7 +114,7 @@ function answerMessages(block: Fields, unhandled: (type: string) => void): Messa
   }
 }
 
-function resultMessages(block: Fields, message: Fields, unhandled: (type: string) => void): Message[] {
+function resultMessages(block: Fields, message: Fields, unhandled: Unhandled): Message[] {
   if (block.type !== "tool-result") {
     unhandled(`content.${asString(block.type) ?? "(none)"}`);
     return [];
@@ -134,7 +133,7 @@ function resultMessages(block: Fields, message: Fields, unhandled: (type: string
   ];
 }
 
-function resultText({ result, experimental_content: content }: Fields, unhandled: (type: string) => void): string {
+function resultText({ result, experimental_content: content }: Fields, unhandled: Unhandled): string {
   if (typeof result === "string") return result;
   const text = joinBlockTexts(content, unhandled);
   return text || (result === undefined || result === null ? "" : JSON.stringify(result));

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
 import { notice, toNotices, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -36,13 +36,12 @@ export async function readTranscript(path: string, sink: Sink): Promise<void> {
   if (isPlain(path)) return readPlainTranscript(path, sink, session);
   await readRecords(path, sink, (record) => {
     const messages = recordMessages(record, (type) => sink.unhandled(type));
-    if (messages.length === 0) sink.skipped();
-    session.send(messages, { at: record.timestamp, model: record.role === "assistant" ? record.model : undefined });
+    session.add(messages, { at: record.timestamp, model: record.role === "assistant" ? record.model : undefined });
   });
   session.end();
 }
 
-function recordMessages(record: Fields, unhandled: (type: string) => void): Message[] {
+function recordMessages(record: Fields, unhandled: Unhandled): Message[] {
   const { role, type } = record;
   const content = isFields(record.message) ? record.message.content : record.content;
   if (role === "user") return userMessages(content, unhandled);
@@ -63,7 +62,7 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
 
 const outputs = new Set<unknown>(["tool-result", "tool_result", "command_output", "redacted"]);
 
-function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "text":

@@ -1,5 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toolCall, toolResult, toThoughts, withAttachments, withTime } from "../messages.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 import { listAttachments, readExitCode, readPartText, readResponse, userMessages } from "./parts.ts";
@@ -9,12 +9,12 @@ const injected =
 
 /** Later records repeat calls and results in what was sent to the model. */
 export class GeminiMessages {
-  readonly #unhandled: (type: string) => void;
+  readonly #unhandled: Unhandled;
   readonly #sessionId: string;
   readonly #called = new Set<string>();
   readonly #answered = new Set<string>();
 
-  constructor(sessionId: string, unhandled: (type: string) => void) {
+  constructor(sessionId: string, unhandled: Unhandled) {
     this.#sessionId = sessionId;
     this.#unhandled = unhandled;
   }

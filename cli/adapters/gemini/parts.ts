@@ -1,6 +1,6 @@
-// What Gemini CLI and its descendants write, in the shape of Gemini's API.
+// Gemini CLI and its descendants write content in the shape of Gemini's API.
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { makeAttachment, notice } from "../messages.ts";
 import { inlineText } from "../pictures.ts";
 import { asString, joinTexts, listFields } from "../values.ts";
@@ -16,7 +16,7 @@ export function userMessages(text: string): Message[] {
   return own === "" ? notices : [{ role: "user", content: own }, ...notices];
 }
 
-export function readPartText(part: Fields, unhandled: (type: string) => void): string {
+export function readPartText(part: Fields, unhandled: Unhandled): string {
   if (typeof part.text === "string") return part.text;
   if (isFields(part.inlineData)) return inlineText(part.inlineData);
   if (isFields(part.fileData)) return `[file: ${asString(part.fileData.fileUri) ?? ""}]`;

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { asString, listFields } from "../values.ts";
 
-/** Where the last version of a message is. */
+/** The position of a message's last version. */
 type Position = { at: number; isReplaced: boolean };
 
 export type Rewind = { type: "rewind"; turns: number };

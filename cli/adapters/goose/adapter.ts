@@ -61,8 +61,7 @@ async function readOlderSession(path: string, sink: Sink): Promise<void> {
       return;
     }
     const messages = contentMessages(record.role, record.content, false, (type) => sink.unhandled(type));
-    if (messages.length === 0) sink.skipped();
-    session.send(messages, { at: toTime(record.created) });
+    session.add(messages, { at: toTime(record.created) });
   });
   session.end();
 }

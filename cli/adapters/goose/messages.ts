@@ -1,5 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { asFields, asString, listFields, toMilliseconds } from "../values.ts";
@@ -24,12 +24,7 @@ export function toTime(value: unknown): unknown {
 }
 
 /** @param isHidden whether it is not shown to the user */
-export function contentMessages(
-  role: unknown,
-  content: unknown,
-  isHidden: boolean,
-  unhandled: (type: string) => void,
-): Message[] {
+export function contentMessages(role: unknown, content: unknown, isHidden: boolean, unhandled: Unhandled): Message[] {
   if (role !== "user" && role !== "assistant") {
     unhandled(`role.${asString(role) ?? "(none)"}`);
     return [];
@@ -58,7 +53,7 @@ export function contentMessages(
   });
 }
 
-function otherMessages(item: Fields, unhandled: (type: string) => void): Message[] {
+function otherMessages(item: Fields, unhandled: Unhandled): Message[] {
   const type = asString(item.type) ?? "(none)";
   const report = Object.hasOwn(reports, type) ? reports[type] : undefined;
   if (report) return item.notificationType === "thinkingMessage" ? [] : toNotices(item[report]);
@@ -72,7 +67,7 @@ function callMessage({ id, toolCall: envelope }: Fields): Message {
   return toolCall("tool", asString(id), asString(error));
 }
 
-function resultMessage({ id, toolResult: envelope }: Fields, unhandled: (type: string) => void): Message {
+function resultMessage({ id, toolResult: envelope }: Fields, unhandled: Unhandled): Message {
   const { status, value, error } = asFields(envelope);
   const callId = asString(id);
   if (status === "error") return toolResult(asString(error) ?? "Error", { callId, isError: true });
@@ -93,7 +88,7 @@ function getAudience({ annotations }: Fields): unknown[] | undefined {
   return isFields(annotations) && Array.isArray(annotations.audience) ? annotations.audience : undefined;
 }
 
-function itemText(item: Fields, unhandled: (type: string) => void): string {
+function itemText(item: Fields, unhandled: Unhandled): string {
   switch (item.type) {
     case "text":
       return asString(item.text) ?? "";

@@ -1,10 +1,10 @@
 import { basename, dirname, join } from "node:path";
-import { findFiles, statInput } from "../../files/discovery.ts";
+import { statInput } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
+import type { Input } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { homeRoot } from "../search-roots.ts";
-import { withStampOf } from "../session-files.ts";
 import { asFields } from "../values.ts";
 import { findCopied } from "./forks.ts";
 import { getModel, historyMessages } from "./history.ts";
@@ -17,18 +17,14 @@ const history = "chat_history.jsonl";
  * `updates.jsonl` has times and each turn's tokens. `chat_history.jsonl`, which the model was sent last, is read if
  * there is no log, as for sub-agents with their parent's history.
  */
-export const grok: Adapter = {
+export const grok = makeFileAdapter({
   name: source,
   title: "Grok Build",
   version: 2,
-  searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) {
-      for await (const input of findFiles(path, (name) => name === log || name === history)) {
-        if (await isRead(input)) yield await withStampOf(input, join(dirname(input.path), "summary.json"));
-      }
-    }
-  },
+  searchRoots: (host) => [homeRoot(host, "GROK_HOME", ".grok", "sessions")],
+  matches: (name) => name === log || name === history,
+  accepts: isRead,
+  getSibling: (path) => join(dirname(path), "summary.json"),
   async parse(input, sink) {
     const { path } = input;
     const folder = dirname(path);
@@ -40,14 +36,10 @@ export const grok: Adapter = {
     });
     session.end();
   },
-};
+});
 
-async function isRead(input: Input): Promise<boolean> {
-  if (input.stamp === "forbidden" || basename(input.path) === log)
-    return input.bytes > 0 || input.stamp === "forbidden";
-  return ((await statInput(join(dirname(input.path), log)))?.bytes ?? 0) === 0;
-}
-
-function searchRoots(host: Host): SearchRoot[] {
-  return [homeRoot(host, "GROK_HOME", ".grok", "sessions")];
+/** The log is read unless it is empty. */
+async function isRead({ path, bytes }: Input): Promise<boolean> {
+  if (basename(path) === log) return bytes > 0;
+  return ((await statInput(join(dirname(path), log)))?.bytes ?? 0) === 0;
 }

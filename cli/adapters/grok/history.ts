@@ -1,11 +1,9 @@
 import type { Fields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { userText } from "../cursor/text.ts";
 import { toFunctionCall, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { pictureMessage } from "../pictures.ts";
 import { asFields, asString, listFields } from "../values.ts";
-
-type Unhandled = (type: string) => void;
 
 export const getModel = ({ model_id: model }: Fields): string | undefined => asString(model);
 

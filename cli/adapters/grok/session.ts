@@ -5,7 +5,7 @@ import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments
 import { dataText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
-import { asCount, asFields, asString, asTimestamp, dropOldest, listFields } from "../values.ts";
+import { asCount, asFields, asString, asTimestamp, dropOldest, listFields, toWords } from "../values.ts";
 
 export const source = "grok-build";
 
@@ -14,8 +14,8 @@ const maxHeld = 50;
 const maxIds = 1000;
 
 /** Updates of the protocol that agents and editors share (ACP), and Grok's own. */
-const skippedUpdates = new Set(
-  `available_commands_update config_option_update current_mode_update plan session_info_update usage_update
+const skippedUpdates = toWords(`
+  available_commands_update config_option_update current_mode_update plan session_info_update usage_update
   auto_compact_cancelled auto_compact_completed auto_compact_failed auto_compact_started auto_continue_completed
   auto_recovery_exhausted auto_recovery_started diff_review feedback_request goal_updated hook_annotation hook_execution
   hooks_changed image_compressed image_dropped interaction_resolved last_turn_summary memory_dream_completed memory_files
@@ -23,8 +23,7 @@ const skippedUpdates = new Set(
   plugin_updates_installed plugins_changed reasoning_completed relay_sync_status response_completed response_started
   retry_state scheduled_task_created scheduled_task_deleted scheduled_task_fired session_recap session_recap_unavailable
   session_status session_summary_generated subagent_finished subagent_progress subagent_spawned task_backgrounded
-  task_completed tool_call_delta_chunk workflow_updated`.split(/\s+/),
-);
+  task_completed tool_call_delta_chunk workflow_updated`);
 
 type Growing = {
   kind: string;
@@ -69,8 +68,7 @@ export class GrokSession {
   readonly unhandled = (type: string): void => this.#sink.unhandled(type);
 
   addMessages(messages: Message[], model: string | undefined): void {
-    if (messages.length === 0) this.#sink.skipped();
-    this.#session.send(messages, { model });
+    this.#session.add(messages, { model });
   }
 
   addUpdate(record: Fields): void {
@@ -233,7 +231,7 @@ export class GrokSession {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** What repeats an id comes soon after it. */
+/** An id is repeated soon, or never. */
 function remember(ids: Set<string>, id: string): void {
   ids.add(id);
   dropOldest(ids, maxIds);

@@ -1,34 +1,28 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { makeDatabaseAdapter } from "../make-adapter.ts";
 import { homeRoot } from "../search-roots.ts";
-import { findSessions, readDatabase } from "../sqlite.ts";
 import { listSessions, readSession, source } from "./database.ts";
 
 /**
- * A compaction keeps what it replaced, and writes the latest rows again. The end of a session's parent shows what
- * began the session. Only a session's sum of tokens is known.
+ * A compaction keeps what it replaced, and writes the latest rows again. The end of a session's parent shows what began
+ * the session. Only a session's sum of tokens is known.
  */
-export const hermes: Adapter = {
+export const hermes = makeDatabaseAdapter({
   name: source,
   title: "Hermes Agent",
   version: 2,
-  searchRoots: (host) => [getRoot(host)],
-  async *discover(host) {
-    for (const folder of foldersIn(getRoot(host).path)) {
-      const database = join(folder, "state.db");
-      yield* await findSessions(database, listSessions);
-    }
-  },
-  parse: ({ path }, sink) => readDatabase(path, sink, listSessions, (database, id) => readSession(database, id, sink)),
-};
+  searchRoots: (host) => [homeRoot(host, "HERMES_HOME", ".hermes")],
+  databases: (host) =>
+    listProfiles(homeRoot(host, "HERMES_HOME", ".hermes").path).map((folder) => join(folder, "state.db")),
+  list: listSessions,
+  read: readSession,
+});
 
-const getRoot = (host: Host): SearchRoot => homeRoot(host, "HERMES_HOME", ".hermes");
-
-function foldersIn(root: string): string[] {
+function listProfiles(root: string): string[] {
   try {
     return [root, ...readdirSync(join(root, "profiles")).map((name) => join(root, "profiles", name))];
   } catch {
-    return [root];
+    return [root]; // There are no profiles.
   }
 }

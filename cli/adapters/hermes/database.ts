@@ -114,9 +114,8 @@ function messageReader(database: DatabaseSync) {
 
 function addMessage(session: SessionBuilder, row: Fields, model: string | undefined, sink: Sink): void {
   const messages = readMessages(row, sink);
-  if (messages.length === 0) sink.skipped();
   const isAnswer = row.role === "assistant";
-  session.send(messages, {
+  session.add(messages, {
     at: parseSeconds(row.timestamp),
     isReplayed: row.copied === 1,
     ...(isAnswer && { model, stopReason: row.finish_reason }),

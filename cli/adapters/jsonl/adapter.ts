@@ -1,23 +1,22 @@
-import { basename, delimiter, join } from "node:path";
+import { basename, delimiter } from "node:path";
 import { partlyJson, recoverRecords } from "../../files/broken-line.ts";
-import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { lineTooLong, readLines } from "../../files/line-reader.ts";
-import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
+import type { Host, Message, SearchRoot, Sink } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { splitFolders } from "../named-folders.ts";
+import { dataRoot } from "../search-roots.ts";
 
 const defaultSource = "unknown";
 
 /** Reads Spoor's exports, and what programs without an adapter write, from a folder of their own. */
-export const jsonl: Adapter = {
+export const jsonl = makeFileAdapter({
   name: "jsonl",
   title: "JSONL",
   version: 1,
   holdsAnySource: true,
   searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => /\.(?:jsonl|ndjson)$/i.test(name));
-  },
+  matches: (name) => /\.(?:jsonl|ndjson)$/i.test(name),
   async parse({ path, isComplete = false }, sink) {
     const tooLong = (number: number) => {
       sink.entry(number);
@@ -28,14 +27,12 @@ export const jsonl: Adapter = {
       parseLine(line, { number, mayBeIncomplete: isOpen && !isComplete }, sink);
     await readLines(path, handle, { tooLong, pause: () => sink.pause() });
   },
-};
+});
 
 function searchRoots(host: Host): SearchRoot[] {
-  const { home, env } = host;
-  const named = splitFolders(host, env.SPOOR_JSONL, delimiter);
+  const named = splitFolders(host, host.env.SPOOR_JSONL, delimiter);
   if (named.length > 0) return named.map((path) => ({ path, variable: "SPOOR_JSONL" }));
-  const data = env.XDG_DATA_HOME || join(home, ".local", "share");
-  return [{ path: join(data, "spoor", "jsonl"), ...(env.XDG_DATA_HOME && { variable: "XDG_DATA_HOME" }) }];
+  return [dataRoot(host, "spoor", "jsonl")];
 }
 
 function parseLine(

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { homeRoot } from "../search-roots.ts";
 import { asFields, asString, listFields } from "../values.ts";
 import { KimiCliSession } from "./session.ts";
@@ -14,14 +13,12 @@ const log = "wire.jsonl";
  * PROJECT in `sessions/PROJECT/ID/wire.jsonl` is the MD5 hash of the folder's path. A sub-agent's events are also in
  * its session's log, but are read from its own.
  */
-export const kimiCli: Adapter = {
+export const kimiCli = makeFileAdapter({
   name: "kimi-cli",
   title: "Kimi CLI",
   version: 2,
-  searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name === log);
-  },
+  searchRoots: (host) => [homeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")],
+  matches: (name) => name === log,
   async parse(input, sink) {
     const folder = dirname(input.path);
     const isAgent = basename(dirname(folder)) === "subagents";
@@ -35,15 +32,11 @@ export const kimiCli: Adapter = {
     const state = isAgent ? undefined : await readJsonFile(join(sessionFolder, "state.json"));
     session.end(asFields(state).custom_title);
   },
-};
+});
 
 /** The name of another machine's system may precede the hash. */
 function workFolder(registry: unknown, project: string): string | undefined {
   const known = listFields(asFields(registry).work_dirs);
   const paths = known.flatMap(({ path }) => asString(path) ?? []);
   return paths.find((path) => project.endsWith(createHash("md5").update(path).digest("hex")));
-}
-
-function searchRoots(host: Host): SearchRoot[] {
-  return [homeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")];
 }

@@ -13,17 +13,16 @@ import {
 import { describeUrl, urlText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
-import { asFields, asString, joinTexts, listFields } from "../values.ts";
+import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 
 /** Messages are sent without tokens beyond this number. */
 const maxHeld = 50;
 const maxAgents = 1000;
 
-const skippedTypes = new Set(
-  `TurnEnd StepBegin StepRetry CompactionEnd HookTriggered MCPLoadingBegin MCPLoadingEnd SubagentEvent ToolCallPart
+const skippedTypes = toWords(`
+  TurnEnd StepBegin StepRetry CompactionEnd HookTriggered MCPLoadingBegin MCPLoadingEnd SubagentEvent ToolCallPart
   ApprovalRequest ApprovalResponse ApprovalRequestResolved QuestionRequest QuestionResponse ToolCallRequest HookRequest
-  HookResponse`.split(/\s+/),
-);
+  HookResponse`);
 
 export class KimiCliSession {
   readonly #sink: Sink;

@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { findFiles, listFolder } from "../../files/discovery.ts";
+import { listFolder } from "../../files/discovery.ts";
 import { makeLineIndex } from "../../files/file-cache.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readLines } from "../../files/line-reader.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
+import type { Input } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { homeRoot } from "../search-roots.ts";
 import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
@@ -17,14 +18,12 @@ const log = "wire.jsonl";
  * Every agent but the main one has a session of its own. A fork's copied lines count in the original, if that is on
  * this machine or the server. Sessions from Kimi CLI have whole messages instead of steps, without times and tokens.
  */
-export const kimi: Adapter = {
+export const kimi = makeFileAdapter({
   name: source,
   title: "Kimi Code",
   version: 5,
-  searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name === log);
-  },
+  searchRoots: (host) => [homeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")],
+  matches: (name) => name === log,
   async parse(input, sink) {
     const folder = dirname(input.path);
     const isAgent = basename(dirname(folder)) === "agents";
@@ -44,7 +43,7 @@ export const kimi: Adapter = {
       home === undefined ? undefined : (await readFolders(join(home, "session_index.jsonl"))).get(sessionId),
     );
   },
-};
+});
 
 async function isThere(fork: string, id: string, { isStored }: Input): Promise<boolean> {
   const sessions = dirname(dirname(fork));
@@ -57,10 +56,6 @@ const isFolder = (path: string): Promise<boolean> =>
     (found) => found.isDirectory(),
     () => false,
   );
-
-function searchRoots(host: Host): SearchRoot[] {
-  return [homeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")];
-}
 
 const readFolders = makeLineIndex(({ sessionId, workDir }) => [asString(sessionId), asString(workDir)]);
 

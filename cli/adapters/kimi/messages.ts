@@ -1,11 +1,9 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { assistantMessages, joinBlockTexts, toBlocks, userMessages } from "../blocks.ts";
 import { notice, type ToolOutcome, toFunctionCall, toNotices, toolResult, withAttachments } from "../messages.ts";
 import { describeUrl, urlText } from "../pictures.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
-
-type Unhandled = (type: string) => void;
 
 /** The program writes everything else in the user's place. */
 function isWritten(origin: unknown): boolean {

@@ -4,7 +4,7 @@ import { assistantMessages } from "../blocks.ts";
 import { notice, toolCall, withTime } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
-import { asFields, asString, asTimestamp } from "../values.ts";
+import { asFields, asString, asTimestamp, toWords } from "../values.ts";
 import { appendedMessages, compactionMessages, makeResult } from "./messages.ts";
 
 export const source = "kimi-code";
@@ -12,8 +12,8 @@ export const source = "kimi-code";
 /** Messages are sent without tokens beyond this number. */
 const maxHeld = 50;
 
-const skippedTypes = new Set(
-  `metadata config.update context.update_token_count cron.add cron.cursor cron.delete forked full_compaction.begin
+const skippedTypes = toWords(`
+  metadata config.update context.update_token_count cron.add cron.cursor cron.delete forked full_compaction.begin
   full_compaction.cancel full_compaction.complete goal.account_usage goal.clear goal.continuation goal.create goal.update
   interaction.request interaction.resolved interruptionReminder.recorded llm.request llm.tools_snapshot mcp.tools_discovered
   micro_compaction.apply permission.record_approval_result permission.set_mode plan.revision plan_mode.cancel plan_mode.enter
@@ -21,8 +21,7 @@ const skippedTypes = new Set(
   swarm_mode.enter swarm_mode.exit task.started task.terminated task.waitDelivered token_counting.measured token_counting.rebased
   token_counting.truncated token_counting.turn_recorded tools.register_user_tool tools.reset_active_tools tools.set_active_tools
   tools.unregister_user_tool tools.update_store tower_mode.enter tower_mode.exit turn.cancel turn.ended turn.prompt turn.steer
-  usage.record`.split(/\s+/),
-);
+  usage.record`);
 
 const skippedEvents = new Set(["step.begin", "step.retry", "tool.progress"]);
 

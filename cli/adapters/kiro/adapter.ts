@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
-import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
+import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { makeDatabaseAdapter } from "../make-adapter.ts";
 import { homeRoot, localDataRoot, programFolder } from "../search-roots.ts";
 import { withStampOf } from "../session-files.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
@@ -48,23 +49,19 @@ export const kiro: Adapter = {
     if (path.endsWith(".json")) return readEditorSession(path, sink);
     if (basename(path) === eventsName) return readEvents(path, sink);
     if (path.endsWith(".jsonl")) return readLog(path, sink);
-    await readConversations(path, source, sink);
+    await readDatabase(path, sink, listConversations, (database, id) => readConversation(database, id, source, sink));
   },
 };
 
-export const amazonQ: Adapter = {
+export const amazonQ = makeDatabaseAdapter({
   name: "amazon-q",
   title: "Amazon Q CLI",
   version: 2,
   searchRoots: (host) => [localDataRoot(host, "amazon-q")],
-  async *discover(host) {
-    yield* await findSessions(localDataRoot(host, "amazon-q", databaseName).path, listConversations);
-  },
-  parse: ({ path }, sink) => readConversations(path, "amazon-q", sink),
-};
-
-const readConversations = (path: string, from: string, sink: Sink): Promise<void> =>
-  readDatabase(path, sink, listConversations, (database, id) => readConversation(database, id, from, sink));
+  databases: (host) => [localDataRoot(host, "amazon-q", databaseName).path],
+  list: listConversations,
+  read: (database, id, sink) => readConversation(database, id, "amazon-q", sink),
+});
 
 function getRoots(host: Host): Record<"data" | "sessions" | "editor", SearchRoot> {
   return {

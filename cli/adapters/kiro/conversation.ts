@@ -1,5 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
@@ -12,7 +12,7 @@ function readVariant(value: unknown): [string, Fields] | undefined {
   return entry ? [entry[0], asFields(entry[1])] : undefined;
 }
 
-export function userMessages(user: Fields, unhandled: (type: string) => void): Message[] {
+export function userMessages(user: Fields, unhandled: Unhandled): Message[] {
   const added = toNotices(asString(user.additional_context)?.trim(), "user");
   const [kind, content] = readVariant(user.content) ?? ["(none)", {}];
   if (!["Prompt", "ToolUseResults", "CancelledToolUses"].includes(kind)) unhandled(`user.${kind}`);
@@ -24,7 +24,7 @@ export function userMessages(user: Fields, unhandled: (type: string) => void): M
   return [...added, ...results.map((result) => resultMessage(result, unhandled)), ...said];
 }
 
-function resultMessage(result: Fields, unhandled: (type: string) => void): Message {
+function resultMessage(result: Fields, unhandled: Unhandled): Message {
   const blocks = listFields(result.content);
   const parts = blocks.map((block) => {
     if (typeof block.Text === "string") return { text: block.Text };
@@ -61,7 +61,7 @@ export function joinResult(parts: OutputPart[], callId: string | undefined, stat
   return toolResult(text, { callId, isError: /^error$/i.test(asString(status) ?? ""), exitCode });
 }
 
-export function assistantMessages(assistant: unknown, unhandled: (type: string) => void): Message[] {
+export function assistantMessages(assistant: unknown, unhandled: Unhandled): Message[] {
   const [kind, answer] = readVariant(assistant) ?? ["(none)", {}];
   if (kind !== "Response" && kind !== "ToolUse") {
     unhandled(`assistant.${kind}`);

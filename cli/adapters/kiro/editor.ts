@@ -4,18 +4,16 @@ import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, withTime } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readObjectFile } from "../session-files.ts";
-import { asFields, asString, joinTexts, listFields } from "../values.ts";
+import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { source } from "./conversation.ts";
 
-const tools = new Set(
-  "replace create append delete readCode readFile readFiles readMultipleFiles runCommand search".split(" "),
-);
-const skippedActions = new Set("model intentClassification taskStatus specAgent userInput".split(" "));
+const tools = toWords("replace create append delete readCode readFile readFiles readMultipleFiles runCommand search");
+const skippedActions = toWords("model intentClassification taskStatus specAgent userInput");
 
 /** Has the user's words whole; the model's actions are in a log for each execution. */
 export async function readEditorSession(path: string, sink: Sink): Promise<void> {
@@ -31,8 +29,7 @@ export async function readEditorSession(path: string, sink: Sink): Promise<void>
   for (const entry of listFields(value.history)) {
     sink.entry();
     const messages = await entryMessages(entry, logs, sink);
-    if (messages.length === 0) sink.skipped();
-    session.send(messages);
+    session.add(messages);
     await sink.pause();
   }
   session.end();
@@ -81,7 +78,7 @@ async function executionMessages(path: string, sink: Sink): Promise<Message[]> {
   return listFields(log?.actions).flatMap((action) => actionMessages(action, (type) => sink.unhandled(type)));
 }
 
-function actionMessages(action: Fields, unhandled: (type: string) => void): Message[] {
+function actionMessages(action: Fields, unhandled: Unhandled): Message[] {
   const type = asString(action.actionType) ?? "(none)";
   const output = asFields(action.output);
   const said = asString(output.message);

@@ -2,21 +2,18 @@ import { basename, dirname, join } from "node:path";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import { notice, thinking, toNotices, toolCall, toolResult, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asFields, asString } from "../values.ts";
+import { asFields, asString, toWords } from "../values.ts";
 import { source } from "./conversation.ts";
 
 export const getEventsAbout = (path: string): string => join(dirname(path), "session.json");
 
-const skipped = new Set(
-  `session_start session_event session_metadata pending_interaction interaction_resolved steering_inclusion turn_start turn_end
-  usage_summary contextual_hook_invoked sub_agent_start sub_agent_complete subagent_start subagent_complete tombstone`.split(
-    /\s+/,
-  ),
-);
+const skipped = toWords(`
+  session_start session_event session_metadata pending_interaction interaction_resolved steering_inclusion turn_start turn_end
+  usage_summary contextual_hook_invoked sub_agent_start sub_agent_complete subagent_start subagent_complete tombstone`);
 
 export async function readEvents(path: string, sink: Sink): Promise<void> {
   const about = asFields(await readJsonFile(getEventsAbout(path)));
@@ -29,8 +26,7 @@ export async function readEvents(path: string, sink: Sink): Promise<void> {
   await readRecords(path, sink, (record) => {
     const payload = isFields(record.payload) ? record.payload : record;
     const messages = readMessages(payload, (type) => sink.unhandled(type));
-    if (messages.length === 0) sink.skipped();
-    session.send(messages, {
+    session.add(messages, {
       at: record.timestamp,
       uuid: record.id,
       ...(payload.type === "assistant" && { model: about.modelId }),
@@ -39,7 +35,7 @@ export async function readEvents(path: string, sink: Sink): Promise<void> {
   session.end();
 }
 
-function readMessages(payload: Fields, unhandled: (type: string) => void): Message[] {
+function readMessages(payload: Fields, unhandled: Unhandled): Message[] {
   const type = asString(payload.type) ?? "(none)";
   const text = joinBlockTexts(payload.content, unhandled);
   const callId = asString(payload.toolCallId);
@@ -64,7 +60,7 @@ function readMessages(payload: Fields, unhandled: (type: string) => void): Messa
   }
 }
 
-function otherMessages(type: string, payload: Fields, unhandled: (type: string) => void): Message[] {
+function otherMessages(type: string, payload: Fields, unhandled: Unhandled): Message[] {
   const { key, value } = payload;
   if (type === "session_metadata" && key === "displayError") return toNotices(asFields(value).message);
   if (type === "tombstone") return [notice("The conversation so far was summarized.")];

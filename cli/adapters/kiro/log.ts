@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { notice, toNotices, toolCall, toTexts, toThoughts } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -24,9 +24,8 @@ export async function readLog(path: string, sink: Sink): Promise<void> {
   await readRecords(path, sink, (record) => {
     const data = asFields(record.data);
     const messages = readMessages(record.kind, data, (type) => sink.unhandled(type));
-    if (messages.length === 0) sink.skipped();
     const meta = asFields(data.meta);
-    session.send(messages, {
+    session.add(messages, {
       at: toMilliseconds(meta.timestamp),
       uuid: data.message_id,
       ...(record.kind === "AssistantMessage" && { model }),
@@ -51,7 +50,7 @@ function turnUsages({ conversation_metadata: metadata }: Fields): Usage[] {
   );
 }
 
-function readMessages(kind: unknown, data: Fields, unhandled: (type: string) => void): Message[] {
+function readMessages(kind: unknown, data: Fields, unhandled: Unhandled): Message[] {
   const blocks = listFields(data.content);
   switch (kind) {
     case "Prompt":
@@ -73,7 +72,7 @@ function readMessages(kind: unknown, data: Fields, unhandled: (type: string) => 
   }
 }
 
-function blockMessages({ kind, data }: Fields, role: string, unhandled: (type: string) => void): Message[] {
+function blockMessages({ kind, data }: Fields, role: string, unhandled: Unhandled): Message[] {
   const fields = asFields(data);
   switch (kind) {
     case "text":
@@ -95,7 +94,7 @@ function blockMessages({ kind, data }: Fields, role: string, unhandled: (type: s
 
 const imageText = (image: Fields): string => pictureTexts(image)[0] ?? dataText("image", image.format, undefined);
 
-function outputParts(content: unknown, unhandled: (type: string) => void): OutputPart[] {
+function outputParts(content: unknown, unhandled: Unhandled): OutputPart[] {
   if (typeof content === "string") return [{ text: content }];
   const blocks = listFields(content);
   return blocks.map(({ kind, data }) => {

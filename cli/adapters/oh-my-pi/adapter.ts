@@ -1,8 +1,8 @@
 import { dirname, join, relative, sep } from "node:path";
 import { readBeginning } from "../../files/byte-reader.ts";
-import { findFiles, statInput } from "../../files/discovery.ts";
+import { statInput } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
-import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { readSession } from "../pi/adapter.ts";
 import { parseSessionId } from "../pi/forks.ts";
 import { asString } from "../values.ts";
@@ -13,24 +13,18 @@ const source = "oh-my-pi";
  * The first line may be a placeholder for the title. Sub-agents have files in a folder that is named after their
  * session's file.
  */
-export const ohMyPi: Adapter = {
+export const ohMyPi = makeFileAdapter({
   name: source,
   title: "Oh My Pi",
   version: 3,
-  searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) {
-      for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
-        const isInProject = relative(path, input.path).includes(sep);
-        if (isInProject || input.stamp === "forbidden") yield input;
-      }
-    }
-  },
+  searchRoots: ({ home }) => [{ path: join(home, ".omp", "agent", "sessions") }],
+  matches: (name) => name.endsWith(".jsonl"),
+  accepts: ({ path }, root) => relative(root, path).includes(sep),
   async parse(input, sink) {
     const parent = await readSessionId(`${dirname(input.path)}.jsonl`);
     await readSession(input, sink, { source, id: parseSessionId(input.path), parent });
   },
-};
+});
 
 async function readSessionId(path: string): Promise<string | undefined> {
   if (!(await statInput(path))) return undefined;
@@ -39,8 +33,4 @@ async function readSessionId(path: string): Promise<string | undefined> {
     if (isFields(record) && record.type === "session") return asString(record.id) ?? parseSessionId(path);
   }
   return parseSessionId(path);
-}
-
-function searchRoots({ home }: Host): SearchRoot[] {
-  return [{ path: join(home, ".omp", "agent", "sessions") }];
 }

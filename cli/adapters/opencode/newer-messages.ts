@@ -1,12 +1,12 @@
 import type { Fields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withTime } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 import { errorMessages, fileMessage } from "./parts.ts";
 
 const skippedTypes = new Set(["agent-switched", "model-switched"]);
 
-export function newerMessages(message: Fields, unhandled: (type: string) => void): Message[] {
+export function newerMessages(message: Fields, unhandled: Unhandled): Message[] {
   const type = asString(message.type) ?? "(none)";
   switch (type) {
     case "user":
@@ -31,7 +31,7 @@ export function newerMessages(message: Fields, unhandled: (type: string) => void
 
 const isBlank = (text: unknown): boolean => (asString(text) ?? "").trim() === "";
 
-function contentMessages(content: Fields, unhandled: (type: string) => void): Message[] {
+function contentMessages(content: Fields, unhandled: Unhandled): Message[] {
   switch (content.type) {
     case "text":
       if (isBlank(content.text)) return [];
@@ -48,7 +48,7 @@ function contentMessages(content: Fields, unhandled: (type: string) => void): Me
   }
 }
 
-function toolMessages({ id, name, state, time }: Fields, unhandled: (type: string) => void): Message[] {
+function toolMessages({ id, name, state, time }: Fields, unhandled: Unhandled): Message[] {
   const callId = asString(id);
   const { status, input, content, structured, error } = asFields(state);
   const { created, ran, completed } = asFields(time);
@@ -68,7 +68,7 @@ function toolMessages({ id, name, state, time }: Fields, unhandled: (type: strin
   return [call, withTime(result, completed)];
 }
 
-function readOutput(part: Fields, unhandled: (type: string) => void): string {
+function readOutput(part: Fields, unhandled: Unhandled): string {
   if (part.type === "text") return asString(part.text) ?? "";
   if (part.type === "file") return fileMessage(part, "tool").content;
   unhandled(`output.${asString(part.type) ?? "(none)"}`);

@@ -1,5 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments, withTime } from "../messages.ts";
 import { dataText, parseDataUrlType } from "../pictures.ts";
 import { readTokens, type Usage } from "../usage.ts";
@@ -7,7 +7,7 @@ import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts
 
 const skippedParts = new Set(["step-start", "step-finish", "snapshot", "patch", "agent"]);
 
-export function partMessages(part: Fields, info: Fields, unhandled: (type: string) => void): Message[] {
+export function partMessages(part: Fields, info: Fields, unhandled: Unhandled): Message[] {
   const type = asString(part.type) ?? "(none)";
   switch (type) {
     case "text":

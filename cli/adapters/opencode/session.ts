@@ -60,8 +60,7 @@ export class OpencodeSession {
 
   #addNewer(message: Fields, id: string): void {
     const messages = newerMessages(message, this.#unhandled);
-    if (messages.length === 0) this.#sink.skipped();
-    this.#session.send(messages, this.#readFacts(message, id));
+    this.#session.add(messages, this.#readFacts(message, id));
   }
 
   /** A message only has the tokens of its last step, so that parts are sent step by step. */

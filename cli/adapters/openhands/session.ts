@@ -4,15 +4,14 @@ import { joinBlockTexts, toBlocks } from "../blocks.ts";
 import { toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { pictureMessage } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asFields, asString, joinTexts, listFields } from "../values.ts";
+import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { type Response, responsesIn } from "./usage.ts";
 
 export const source = "openhands";
 
-const skippedKinds = new Set(
-  `SystemPromptEvent CondensationRequest ConversationStateUpdateEvent TokenEvent LLMCompletionLogEvent
-  StreamingDeltaEvent`.split(/\s+/),
-);
+const skippedKinds = toWords(`
+  SystemPromptEvent CondensationRequest ConversationStateUpdateEvent TokenEvent LLMCompletionLogEvent
+  StreamingDeltaEvent`);
 
 export class OpenHandsSession {
   readonly #sink: Sink;
@@ -32,10 +31,9 @@ export class OpenHandsSession {
 
   add(event: Fields): void {
     const messages = this.#readMessages(event);
-    if (messages.length === 0) this.#sink.skipped();
     const response = this.#takeResponse(event.llm_response_id);
     const isAnswer = messages.some(({ role }) => role === "assistant");
-    this.#session.send(messages, {
+    this.#session.add(messages, {
       at: localTime(event.timestamp),
       uuid: event.id,
       model: isAnswer ? (response?.model ?? this.#model) : undefined,
@@ -136,7 +134,7 @@ function localTime(value: unknown): unknown {
   return Date.parse(text);
 }
 
-/** A thought may be told in several ways, which are all the same. */
+/** A thought may be written in several ways, which are all the same. */
 function readThought({
   reasoning_content: told,
   thinking_blocks: blocks,

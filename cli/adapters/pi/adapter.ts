@@ -1,6 +1,6 @@
-import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
-import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
+import type { Host, Input, SearchRoot, Sink } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { homeRoot } from "../search-roots.ts";
 import { findSurroundings, parseSessionId } from "./forks.ts";
 import { PiSession } from "./session.ts";
@@ -11,18 +11,16 @@ const source = "pi";
  * All branches of the tree (`parentId`) are kept, in the order of writing. A fork begins with the lines of its
  * original (forks.ts).
  */
-export const pi: Adapter = {
+export const pi = makeFileAdapter({
   name: source,
   title: "Pi",
   version: 4,
   searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".jsonl"));
-  },
+  matches: (name) => name.endsWith(".jsonl"),
   async parse(input, sink) {
     await readSession(input, sink, { source, id: parseSessionId(input.path) });
   },
-};
+});
 
 function searchRoots(host: Host): SearchRoot[] {
   return [
@@ -34,11 +32,13 @@ function searchRoots(host: Host): SearchRoot[] {
 
 type FileFacts = {
   source: string;
-  id: string /** Precedes the ids of the file's folder. */;
+  id: string;
+  /** Precedes every `sourceId`. */
   prefix?: string;
   parent?: string | undefined;
 };
 
+/** Also reads the files of programs that write as Pi does. */
 export async function readSession(input: Input, sink: Sink, { source, id, prefix, parent }: FileFacts): Promise<void> {
   const session = new PiSession(sink, source, id, await findSurroundings(input, prefix));
   if (parent !== undefined) session.noteParent(parent);

@@ -5,13 +5,12 @@ import { notice, toNotices, toolCall, toolResult } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
-import { asCount, asFields, asString, asTimestamp, joinTexts } from "../values.ts";
+import { asCount, asFields, asString, asTimestamp, joinTexts, toWords } from "../values.ts";
 import { makeEntryKey, parseSessionId } from "./forks.ts";
 
-const skippedTypes = new Set(
-  `thinking_level_change custom label leaf archive credential_pin mode_change service_tier_change session_init
-  ttsr_injection`.split(/\s+/),
-);
+const skippedTypes = toWords(`
+  thinking_level_change custom label leaf archive credential_pin mode_change service_tier_change session_init
+  ttsr_injection`);
 
 /**
  * `storedId` is the original's if its file is gone and the server has it; `isTwin` if an older file has the same id.
@@ -196,10 +195,9 @@ export class PiSession {
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
   #send(messages: Message[], record: Fields, at: unknown, facts: EntryFacts = {}): void {
-    if (messages.length === 0) this.#sink.skipped();
     const isStored = this.#forkedAt > 0 && toMilliseconds(record.timestamp) < this.#forkedAt;
     const isReplayed = this.#originals.have(makeEntryKey(record)) || isStored;
-    this.#session.send(messages, { at, uuid: record.id, isReplayed, ...facts });
+    this.#session.add(messages, { at, uuid: record.id, isReplayed, ...facts });
   }
 
   end(): void {

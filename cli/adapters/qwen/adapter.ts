@@ -6,7 +6,7 @@ import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { homeRoot } from "../search-roots.ts";
 import { asFields, asString } from "../values.ts";
 import { findOriginals } from "./forks.ts";
-import { readRuns } from "./runs.ts";
+import { readRuns } from "./requests.ts";
 import { type Agents, QwenSession, source } from "./session.ts";
 
 const maxAgents = 1000;

@@ -4,21 +4,17 @@ import { listAttachments, readExitCode, readPartText, readResponse, userMessages
 import { notice, thinking, toNotices, toolCall, toolResult, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
-import { asFields, asString, joinTexts, listFields } from "../values.ts";
+import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import type { FindOriginal } from "./forks.ts";
-import { Requests } from "./requests.ts";
-import type { Run } from "./runs.ts";
+import { Requests, type Run } from "./requests.ts";
 
 export const source = "qwen-code";
 
-const skippedSystem = new Set(
-  `ui_telemetry at_command session_artifact_event session_artifact_snapshot session_sources_snapshot file_history_snapshot
+const skippedSystem = toWords(`
+  ui_telemetry at_command session_artifact_event session_artifact_snapshot session_sources_snapshot file_history_snapshot
   attribution_snapshot custom_title parent_session session_source session_execution_engine session_model session_approval_mode
   session_notes agent_bootstrap agent_retry agent_session_ready user_text_elements branch_checkpoint goal_state goal_turn_end turn_result
-  background_task_completed omni_recall managed_session_header_v1 managed_session_event_v1 managed_session_commit_v1`.split(
-    /\s+/,
-  ),
-);
+  background_task_completed omni_recall managed_session_header_v1 managed_session_event_v1 managed_session_commit_v1`);
 
 const programsRecords = new Set<unknown>(["notification", "cron", "goal_runtime"]);
 
@@ -69,8 +65,7 @@ export class QwenSession {
       this.#requests?.addEvent(record.systemPayload, from !== undefined);
     }
     const messages = this.#readMessages(record);
-    if (messages.length === 0) this.#sink.skipped();
-    this.#session.send(messages, {
+    this.#session.add(messages, {
       at: record.timestamp,
       model: record.model,
       usage,

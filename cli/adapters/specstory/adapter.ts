@@ -1,7 +1,7 @@
 import { basename, delimiter, join } from "node:path";
-import { findFiles } from "../../files/discovery.ts";
 import { readLines } from "../../files/line-reader.ts";
-import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import type { Host, SearchRoot } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { splitFolders } from "../named-folders.ts";
 import { listFoldersAbove } from "../search-roots.ts";
 import { nameRealFolder } from "../session-files.ts";
@@ -11,14 +11,12 @@ import { history, source, Transcript } from "./transcript.ts";
  * Headings in fences, thoughts and tools' output are text, and so are a sub-agent's (`_**Agent - sidechain (…)**_`).
  * The reader knows the markup of tools and thoughts (docs/trace-format.md). Times without a time zone are dropped.
  */
-export const specstory: Adapter = {
+export const specstory = makeFileAdapter({
   name: source,
   title: "SpecStory",
   version: 2,
   searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".md"));
-  },
+  matches: (name) => name.endsWith(".md"),
   async parse(input, sink) {
     const transcript = new Transcript(sink, input);
     await nameRealFolder(input.path, sink);
@@ -28,7 +26,7 @@ export const specstory: Adapter = {
     });
     transcript.end();
   },
-};
+});
 
 function searchRoots(host: Host): SearchRoot[] {
   const named = splitFolders(host, host.env.SPOOR_SPECSTORY, delimiter);

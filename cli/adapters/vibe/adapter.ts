@@ -1,46 +1,36 @@
 import { basename, dirname, join } from "node:path";
-import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
+import type { Message, Sink } from "../adapter.ts";
+import { makeFileAdapter } from "../make-adapter.ts";
 import { notice, toFunctionCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { homeRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { withStampOf } from "../session-files.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
 const source = "mistral-vibe";
 
 /** Messages have no times, and only the session has tokens. */
-export const vibe: Adapter = {
+export const vibe = makeFileAdapter({
   name: source,
   title: "Mistral Vibe",
   version: 3,
-  searchRoots,
-  async *discover(host) {
-    for (const { path } of searchRoots(host)) {
-      for await (const input of findFiles(path, (name) => name === "messages.jsonl"))
-        yield await withStampOf(input, join(dirname(input.path), "meta.json"));
-    }
-  },
+  searchRoots: (host) => [homeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")],
+  matches: (name) => name === "messages.jsonl",
+  getSibling: (path) => join(dirname(path), "meta.json"),
   async parse({ path }, sink) {
     const meta = asFields(await readJsonFile(join(dirname(path), "meta.json")));
     const session = new SessionBuilder(sink, source, asString(meta.session_id) ?? basename(dirname(path)));
     noteDetails(session, meta);
     await readRecords(path, sink, (record) => {
       const messages = readMessages(record, sink);
-      if (messages.length === 0) sink.skipped();
-      session.send(messages);
+      session.add(messages);
     });
     session.end();
   },
-};
-
-function searchRoots(host: Host): SearchRoot[] {
-  return [homeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")];
-}
+});
 
 function readMessages(record: Fields, sink: Sink): Message[] {
   const text = readText(record.content, sink);

@@ -3,15 +3,14 @@ import type { Message, Sink } from "../adapter.ts";
 import { makeAttachment, notice, thinking, toNotices, toolCall, withAttachments } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
-import { asCount, asFields, asString, asTimestamp, listFields } from "../values.ts";
+import { asCount, asFields, asString, asTimestamp, listFields, toWords } from "../values.ts";
 import { Calls, getMarkdown, getPath } from "./calls.ts";
 
-const skippedParts = new Set(
-  `autoModeResolution clearToPreviousToolInvocation codeblockUri codeCitation command disabledClaudeHooks extensions
+const skippedParts = toWords(`
+  autoModeResolution clearToPreviousToolInvocation codeblockUri codeCitation command disabledClaudeHooks extensions
   externalEdit mcpAuthenticationRequired mcpServersStarting mcpServersStartingSlow multiDiffData prepareToolInvocation
   progressMessage progressTask progressTaskSerialized reference systemNotification treeData undoStop usage usedContext
-  voiceProgress workspaceEdit`.split(/\s+/),
-);
+  voiceProgress workspaceEdit`);
 
 const isCall = ({ kind }: Fields): boolean => kind === "toolInvocationSerialized" || kind === "toolInvocation";
 

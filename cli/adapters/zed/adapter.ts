@@ -1,22 +1,21 @@
-import { join } from "node:path";
-import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import type { Host, SearchRoot } from "../adapter.ts";
+import { makeDatabaseAdapter } from "../make-adapter.ts";
 import { localDataRoot } from "../search-roots.ts";
-import { findSessions, readDatabase } from "../sqlite.ts";
 import { source } from "./messages.ts";
 import { listThreads, readThread } from "./thread.ts";
 
 /** Agents that run in Zed through ACP keep their sessions themselves. */
-export const zed: Adapter = {
+export const zed = makeDatabaseAdapter({
   name: source,
   title: "Zed",
   version: 2,
-  searchRoots: (host) => [getRoot(host)],
-  async *discover(host) {
-    const database = join(getRoot(host).path, "threads.db");
-    yield* await findSessions(database, listThreads);
-  },
-  parse: ({ path }, sink) => readDatabase(path, sink, listThreads, (database, id) => readThread(database, id, sink)),
-};
+  searchRoots: (host) => [getFolder(host)],
+  databases: (host) => [getFolder(host, "threads.db").path],
+  list: listThreads,
+  read: readThread,
+});
 
-const getRoot = (host: Host): SearchRoot =>
-  localDataRoot(host, host.platform === "darwin" || host.platform === "win32" ? "Zed" : "zed", "threads");
+function getFolder(host: Host, ...below: string[]): SearchRoot {
+  const isLower = host.platform !== "darwin" && host.platform !== "win32";
+  return localDataRoot(host, isLower ? "zed" : "Zed", "threads", ...below);
+}

@@ -1,12 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { asFields, asString } from "../values.ts";
 
 export const source = "zed";
-
-type Unhandled = (type: string) => void;
 
 /** Reads a value of an enumeration in Rust: `"Name"`, or `{"Name": …}`. */
 export function readVariant(value: unknown): [string, unknown] {

@@ -53,9 +53,8 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
       requests.delete(key);
     }
     const messages = readMessages(kind, kind === undefined ? message : fields, sink);
-    if (messages.length === 0) sink.skipped();
     const isAnswer = messages.some(({ role }) => role === "assistant");
-    session.send(messages, {
+    session.add(messages, {
       ...(isAnswer && { model: asFields(thread.model).model, usage }),
       uuid: fields.id,
     });

@@ -1,10 +1,9 @@
 import "server-only";
 import { env } from "#lib/env";
 
-/** What agents may do: read sessions over `/mcp`. There is no other scope. */
+/** Agents may only read sessions over `/mcp`. */
 export const agentScope = "traces:read";
 
-/** The addresses of OAuth's endpoints, and of the resource whose tokens they give. */
 export function oauthAddresses() {
   const base = env().BASE_URL.replace(/\/$/, "");
   return {

@@ -1,4 +1,4 @@
-/** The errors of OAuth's own endpoints: RFC 6749, sections 4.1.2.1 and 5.2, RFC 7591, section 3.2.2, and RFC 8707, section 2. */
+/** RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2. */
 export type OauthErrorCode =
   | "invalid_request"
   | "invalid_client"
@@ -11,7 +11,6 @@ export type OauthErrorCode =
   | "invalid_redirect_uri"
   | "invalid_client_metadata";
 
-/** An error that is told in OAuth's own form: `error` and `error_description`. */
 export class OauthError extends Error {
   readonly code: OauthErrorCode;
 

@@ -1,7 +1,7 @@
 // SQL: look-ups by lists of keys; rows are locked in the order in which uploads lock them.
 import "server-only";
 import type { PoolClient } from "pg";
-import type { Named, Relation, Relative } from "#lib/ledger/kinship";
+import { maxDepth, type Named, type Relation, type Relative } from "#lib/ledger/kinship";
 
 export type StoredRelative = Relative & {
   parentId: string | null;
@@ -127,6 +127,37 @@ export async function raiseLatest(tx: PoolClient, userId: string, latest: Map<st
      where trace.user_id = $1 and trace.id = raised.id`,
     [userId, [...latest.keys()], [...latest.values()]],
   );
+}
+
+/** The latest activity below a trace, and of the trace with all below it. */
+export type LatestActivity = { below: Date | null; latest: Date | null };
+
+/** Computes the latest activity of former parents and of all their ancestors as if some traces were not below them. */
+export async function readLatestWithout(
+  tx: PoolClient,
+  userId: string,
+  parents: string[],
+  moved: string[],
+): Promise<Map<string, LatestActivity>> {
+  if (parents.length === 0) return new Map();
+  const { rows } = await tx.query<LatestActivity & { id: string }>(
+    `with recursive ancestor (id, depth) as (
+       select id, 0 from unnest($2::uuid[]) as given (id)
+       union select trace.parent_id, ancestor.depth + 1 from ancestor
+         join trace on trace.user_id = $1 and trace.id = ancestor.id
+         where trace.parent_id is not null and ancestor.depth < $4
+     ), below (ancestor, id, depth) as (
+       select distinct ancestor.id, ancestor.id, 0 from ancestor
+       union select below.ancestor, trace.id, below.depth + 1 from below
+         join trace on trace.user_id = $1 and trace.parent_id = below.id
+         where trace.deleted_at is null and trace.id <> all($3::uuid[]) and below.depth < $4
+     )
+     select below.ancestor as id, max(trace.activity_at) filter (where trace.dated and below.depth > 0) as below,
+       max(trace.activity_at) filter (where trace.dated) as latest
+     from below join trace on trace.user_id = $1 and trace.id = below.id group by 1`,
+    [userId, parents, moved, maxDepth],
+  );
+  return new Map(rows.map(({ id, ...latest }) => [id, latest]));
 }
 
 export async function findChildren(tx: PoolClient, userId: string, ids: string[]): Promise<string[]> {

@@ -35,7 +35,7 @@ export const findFileHistory: Tool<typeof input> = {
       return "No session touched such a file. Try only its name, or action any.";
     const next = sealCursor(reader, name, nextCursor);
     const head = `Sessions with this file, newest activity first, ${files.length} on this page.`;
-    // A cursor has the path, which may be long.
+    // The cursor contains the path, which may be long.
     const answer = new AgentAnswer(head, limits.mcp.answerBytes - (next?.length ?? 0));
     for (const { traceId, edits, reads, added, removed, firstPosition, lastPosition, ...trace } of files) {
       const done = `file ${named(trace.path, 300)}: ${edits} changes${changedLines(added, removed)}, ${reads} reads`;

@@ -1,9 +1,8 @@
-// What several tools take.
 import { z } from "zod";
 import { exactText, utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 
-/** @param usual how many there are on a page where none is asked for. */
+/** @param usual page size */
 export const page = (usual: number) => ({
   limit: z.int().min(1).max(limits.mcp.perPage).default(usual).describe("How many results a page has at most."),
   cursor: exactText(1, limits.mcp.cursor).optional().describe("The cursor that the page before ended with."),
@@ -22,7 +21,6 @@ export const narrowing = {
 
 type Narrowing = { [Name in keyof typeof narrowing]?: string | undefined };
 
-/** The same as the list of sessions takes it. */
 export const toFilter = ({ project, agent, since, until }: Narrowing) => ({
   project,
   source: agent,

@@ -2,7 +2,7 @@ import "server-only";
 import { z } from "zod";
 import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
-import { toFilter, narrowing, page } from "#lib/mcp/tools/inputs";
+import { narrowing, page, toFilter } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
 import { formatQuantity } from "#lib/reader/text";

@@ -8,7 +8,7 @@ import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { type FoundMessages, findSessions, splitWords } from "#lib/mcp/find";
 import { named, quotation } from "#lib/mcp/quote";
 import { cutExcerpt } from "#lib/mcp/talk";
-import { toFilter, narrowing, page } from "#lib/mcp/tools/inputs";
+import { narrowing, page, toFilter } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
 import { formatQuantity } from "#lib/reader/text";
@@ -22,7 +22,6 @@ const input = z.object({
   ...page(8),
 });
 
-/** Of how many messages of a session an excerpt is quoted. */
 const maxExcerpts = 2;
 
 const name = "search_sessions";
@@ -55,7 +54,6 @@ export const searchSessions: Tool<typeof input> = {
   },
 };
 
-/** @returns a block for each session, with excerpts of it */
 async function writeBlocks(userId: string, found: FoundMessages[], words: string[]): Promise<string[]> {
   const blocks: string[] = [];
   for (const { trace, positions } of found) {

@@ -1,13 +1,12 @@
 import type { z } from "zod";
 
-/** Who calls: whose sessions are read, and of which project alone, where the person let no more be read. */
+/** `projectId` is the only project that the reader may see. */
 export type AgentReader = { userId: string; projectId: string | null };
 
-/** A tool that reads sessions and changes nothing. It answers Markdown, and throws SpoorError. */
+/** Answers Markdown; throws SpoorError. */
 export type Tool<Input extends z.ZodObject = z.ZodObject> = {
   name: string;
   title: string;
-  /** For the agent that chooses among tools. */
   description: string;
   input: Input;
   run(input: z.output<Input>, reader: AgentReader): Promise<string>;

@@ -102,5 +102,9 @@ test("what was drawn is dropped once nobody asked for it in ten minutes", () => 
   vi.advanceTimersByTime(600_000);
   expect(recent.get("a")).toBeUndefined();
   expect(vi.getTimerCount()).toBe(0);
+  recent.set("c", "c", 10);
+  vi.setSystemTime(Date.now() - 40 * 86_400_000); // more than a timer can wait
+  vi.advanceTimersByTime(600_000);
+  expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });

@@ -51,8 +51,57 @@ export function beside(run: Run): [kind: string, before: string, secret: string,
     ["environment", 'SESSION_SECRET = new TextEncoder().encode("', `a7B${run("alnum:30")}`, '")'],
     ["environment", '<property name="SESSION_SECRET">', `a7B${run("alnum:30")}`, "</property>"],
     ["environment", "SESSION_SECRET：", `a7B${run("alnum:30")}`, "\n"],
+    // Names in another field than their values, in either order.
+    ...nameBesideValue(run),
     ["assignment", '"token": "', `12|${run("alnum:40")}`, '"'],
     ["assignment", "密码是 ", "Nuljosja060!", "\n"],
     ["assignment", "Пароль: ", "Nuljosja060!", "\n"],
   ];
 }
+
+type Beside = [kind: string, before: string, secret: string, after: string];
+
+/** Lists of variables as ECS, Kubernetes, Vercel, Parameter Store and code write them: as they are, and as JSON in a text. */
+function nameBesideValue(run: Run): Beside[] {
+  const token = `a7B${run("alnum:20")}`;
+  const indent = " ".repeat(36);
+  const plain: [before: string, secret: string, after: string][] = [
+    ['{"value":"', "hunter2secret", '","name":"DB_PASSWORD"}'],
+    ['{"name":"DB_PASSWORD","value":"', "hunter2secret", '"}'],
+    ['{"Value":"', "hunter2secret", '","Name":"DB_PASSWORD"}'],
+    ['{"Name": "/prod/db/password", "Type": "SecureString", "Version": 3, "Value": "', "hunter2secret", '"}'],
+    ['{"key":"API_TOKEN","value":"', token, '"}'],
+    ['{"value":"', token, '","key":"API_TOKEN"}'],
+    ['{"type":"encrypted","value":"', token, '","target":["production","preview"],"id":"x1","key":"API_TOKEN"}'],
+    ['{"key":"API_TOKEN","target":["production"],"createdAt":1700000000000,"gitBranch":null,"value":"', token, '"}'],
+    ['{"name":"DB_PASSWORD","meta":{"a":1},"value":"', "hunter2secret", '"}'],
+    [`{\n${indent}"value": "`, "hunter2secret", `",\n${indent}"name": "DB_PASSWORD"\n}`],
+    [`{\n${indent}"name": "DB_PASSWORD",\n${indent}"value": "`, "hunter2secret", '"\n}'],
+    ["env:\n  - name: DB_PASSWORD\n    value: ", "hunter2secret", "\n"],
+    ["env:\n  - value: ", "hunter2secret", "\n    name: DB_PASSWORD\n"],
+    ['env:\n  - value: "', "hunter2secret", '"\n    name: DB_PASSWORD\n  - name: X\n    value: y\n'],
+    ["{ value: '", "hunter2secret", "', name: 'DB_PASSWORD' }"],
+    ['value = "', "hunter2secret", '"\n      name  = "DB_PASSWORD"\n'],
+    ['<input value="', "hunter2secret", '" type="password" name="password">'],
+    ['{"Env": [\n  "DB_PASSWORD=', "hunter2secret", '",\n  "PATH=/bin"\n]}'],
+  ];
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  return plain.flatMap(([before, secret, after]): Beside[] => {
+    const kind = secret === token ? "environment" : "assignment";
+    return [
+      [kind, before, secret, after],
+      [kind, inJson(before), secret, inJson(after)],
+      [kind, inJson(inJson(before)), secret, inJson(inJson(after))],
+    ];
+  });
+}
+
+/** Fields of other objects, and names and values that are none of secrets. */
+export const harmlessFields = [
+  '{"name":"DB_PASSWORD","valueFrom":"arn:aws:ssm:eu-west-1:1:parameter/db"},{"name":"X","value":"hunter2secret"}',
+  '{"name":"X","value":"hunter2secret"},{"name":"DB_PASSWORD"}',
+  "- value: hunter2secret\n- name: DB_PASSWORD\n",
+  '{"name":"max_tokens","value":"hunter2secret"}',
+  "{ name: 'token', value: state.token, label: 'Token' }",
+  '{"value":"Enter your password","name":"password","type":"password"}',
+];

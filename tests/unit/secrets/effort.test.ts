@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find";
+import { findSecrets } from "#lib/secrets/find-secrets";
 import { maskForOthers } from "#lib/secrets/mask";
 import { maskPieces } from "#lib/traces/masked";
-import { formed, run } from "./made-up.ts";
+import { run } from "./fill-form.ts";
+import { formed } from "./made-up.ts";
 
 const password = "Tr0ub4dor&3x";
 const tail = `\nDB_PASSWORD=${password}\n`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Masker } from "#lib/masking/masker";
-import { findSecrets } from "#lib/secrets/find";
+import { findSecrets } from "#lib/secrets/find-secrets";
 import { maskForOthers } from "#lib/secrets/mask";
 import { formed } from "./made-up.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findingsQuery } from "#lib/findings/schema";
-import { findSecrets, hasNoKeyword, mayNameSecret } from "#lib/secrets/find";
-import { kinds } from "#lib/secrets/kinds";
-import { marks } from "#lib/secrets/mark";
+import { findSecrets, hasNoKeyword, mayNameSecret } from "#lib/secrets/find-secrets";
+import { kinds, marks } from "#lib/secrets/kinds";
 import { makeRandom } from "../../support/random.ts";
 import { formed, harmless, surrounded } from "./made-up.ts";
 

@@ -1,16 +1,11 @@
 import { kinds } from "#lib/secrets/kinds";
-import { fillForm, parseTemplate } from "#lib/secrets/template";
-import { makeRandom } from "../../support/random.ts";
-import { beside } from "./beside.ts";
-
-const random = makeRandom(7);
-
-/** Characters of a form's class, as lib/secrets/template.ts names them. */
-export const run = (shape: string): string => fillForm(parseTemplate(`head{${shape}}`), random).slice("head".length);
+import { parseTokenForm } from "#lib/secrets/token-forms";
+import { beside, harmlessFields } from "./beside.ts";
+import { fillForm, run } from "./fill-form.ts";
 
 /** A made-up secret for each form of each kind. */
 export const formed = kinds.flatMap(({ id, forms }) =>
-  forms.map((form): [kind: string, secret: string] => [id, fillForm(parseTemplate(form), random)]),
+  forms.map((form): [kind: string, secret: string] => [id, fillForm(parseTokenForm(form))]),
 );
 
 const pem = (name: string) =>
@@ -200,6 +195,7 @@ function ofAzure(): [string, string, string, string][] {
 
 /** What stands in code, logs and examples where a secret would be. */
 export const harmless = [
+  ...harmlessFields,
   'password: "changeme"',
   "PASSWORD=your-password-here",
   'apiKey: process.env.API_KEY ?? ""',

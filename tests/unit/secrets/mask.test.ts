@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find";
+import { findSecrets } from "#lib/secrets/find-secrets";
 import { kinds } from "#lib/secrets/kinds";
 import { changeTexts, maskForOthers, replaceSecrets } from "#lib/secrets/mask";
 import { formed, harmless, surrounded } from "./made-up.ts";

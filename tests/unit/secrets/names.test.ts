@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Masker } from "#lib/masking/masker";
-import { findSecrets } from "#lib/secrets/find";
-import { maskValueForOthers } from "#lib/secrets/json";
-import { changeTexts, maskForOthers } from "#lib/secrets/mask";
+import { findSecrets } from "#lib/secrets/find-secrets";
+import { changeTexts, maskForOthers, maskValueForOthers } from "#lib/secrets/mask";
 import { forOthers, textForOthers } from "#lib/traces/for-others";
 import { makeMask } from "#lib/traces/masked";
 import { Masker as ClientMasker } from "../../../cli/redact/masker.ts";
@@ -49,7 +48,7 @@ const certain = names.filter(([, , isCertain]) => isCertain);
 describe("a secret that is the name of a field, at any depth,", () => {
   test("is in no link, and in no export for others", () => {
     for (const masked of ["secrets", "all"] as const) {
-      const mask = makeMask(masked, "web-1");
+      const mask = makeMask(masked, { machine: "web-1", owners: [] });
       expectHidden((metadata) => forOthers({ content: "", metadata }, mask).metadata as typeof metadata);
     }
   });
@@ -105,6 +104,17 @@ describe("what only stands beside a text tells that it is a secret:", () => {
     ["the name of its field", { input: { password: secret } }],
     ["that of a field around it", { password: { value: secret } }],
     ["another field", { env: [{ name: "DB_PASSWORD", value: secret }] }],
+    ["a field after it", { env: [{ value: secret, name: "DB_PASSWORD" }] }],
+    ["a field with others between", { Value: secret, Type: "SecureString", Version: 3, Name: "/prod/db/password" }],
+    [
+      "a field of a list in which there are others",
+      {
+        env: [
+          { name: "A", value: "b" },
+          { value: secret, name: "DB_PASSWORD" },
+        ],
+      },
+    ],
     ["the argument before it", { argv: ["login", "--password", secret] }],
     ["and it has quotes in it", { password: `${secret}"'\\` }],
   ])("%s", (_what, metadata) => {

@@ -1,5 +1,5 @@
 // Made-up secrets of the forms that Secretlint's recommended rules know.
-import { run } from "./made-up.ts";
+import { run } from "./fill-form.ts";
 
 type Example = { rule: string; kind: string; text: string; secret: string };
 

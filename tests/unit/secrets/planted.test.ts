@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find";
+import { findSecrets } from "#lib/secrets/find-secrets";
 import { maskForOthers } from "#lib/secrets/mask";
 import { planted } from "./planted.ts";
 

@@ -5,7 +5,7 @@ import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { invite, revokeInvitation } from "#lib/auth/invitations";
 import { idForm, inviteForm } from "#lib/auth/schema";
 import type { FormState } from "../../../components/form";
-import { askFirst, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/form-guard";
+import { askFirst, collectFieldErrors, formIdIn, refuseForeignOrigin, text } from "../../../components/form-guard";
 
 const page = "/settings/invitations";
 
@@ -23,7 +23,7 @@ export async function inviteAction(_before: FormState, form: FormData): Promise<
   if (error) return { values, error };
   const parsed = inviteForm.safeParse(values);
   if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
-  const link = await invite(user.id, parsed.data.email, await currentOrigin());
+  const link = await invite(user.id, parsed.data.email, await currentOrigin(), formIdIn(form));
   revalidatePath(page);
   return { once: { label: "Send this link", text: link, note: linkNote } };
 }

@@ -23,6 +23,7 @@ export default async function Page() {
         </p>
         <Form
           action={inviteAction}
+          hidden={{ formId: crypto.randomUUID() }}
           fields={[
             {
               name: "email",

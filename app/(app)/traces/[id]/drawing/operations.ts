@@ -1,7 +1,7 @@
 import type { ReaderMessage } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { changeTexts } from "#lib/secrets/mask";
-import { forOthers } from "#lib/traces/for-others";
+import { forOthers, type HiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
@@ -15,7 +15,8 @@ export type DrawnSegment = Omit<SegmentRows, "rows"> & {
   hidden: boolean;
 };
 
-type Masking = { masked?: boolean; machine?: string | null };
+type Masking = { masked?: boolean; names?: HiddenNames };
+const noNames: HiddenNames = { machine: null, owners: [] };
 type SegmentInput = Masking & { read: Read; view: View; talk: boolean; at?: number | undefined };
 type BodyInput = Masking & {
   messages: ReaderMessage[];
@@ -32,15 +33,15 @@ const maxHtml = 1_000_000;
 const minCost = 2000;
 
 /** Other readers must not learn the owner's folders from completed paths. */
-function viewFor(view: View, { masked, machine = null }: Masking): View {
+function viewFor(view: View, { masked, names = noNames }: Masking): View {
   if (!masked && !("sharedAt" in view.whose)) return view;
-  const hide = makeHider({ machine });
+  const hide = makeHider(names);
   return { ...view, place: changeTexts(view.place ?? nowhere, (text) => hide(text)) };
 }
 
-function messagesFor(messages: ReaderMessage[], { masked, machine = null }: Masking): ReaderMessage[] {
+function messagesFor(messages: ReaderMessage[], { masked, names = noNames }: Masking): ReaderMessage[] {
   if (!masked) return messages;
-  const hide = makeHider({ machine });
+  const hide = makeHider(names);
   return messages.map((message) => forOthers(message, hide));
 }
 

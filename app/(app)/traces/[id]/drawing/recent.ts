@@ -18,14 +18,14 @@ export class Recent<T> {
     const found = this.#values.get(key);
     if (!found) return undefined;
     this.#values.delete(key);
-    this.#values.set(key, { ...found, usedAt: Date.now() });
+    this.#values.set(key, { ...found, usedAt: performance.now() });
     return found.value;
   }
 
   /** @param bytes the value's memory; more than an eighth of the limit is not cached */
   set(key: string, value: T, bytes: number): void {
     if (this.#values.has(key) || bytes > this.#maxBytes / 8) return;
-    this.#values.set(key, { value, bytes, usedAt: Date.now() });
+    this.#values.set(key, { value, bytes, usedAt: performance.now() });
     this.#bytes += bytes;
     this.#dropWhile(() => this.#bytes > this.#maxBytes);
     this.#watch();
@@ -45,11 +45,11 @@ export class Recent<T> {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        const since = Date.now() - this.#maxIdleMs;
+        const since = performance.now() - this.#maxIdleMs;
         this.#dropWhile(({ usedAt }) => usedAt <= since);
         this.#watch();
       },
-      oldest.usedAt + this.#maxIdleMs - Date.now(),
+      oldest.usedAt + this.#maxIdleMs - performance.now(),
     ).unref();
   }
 }

@@ -3,8 +3,8 @@ import { findStarted, type Started } from "#lib/traces/family";
 import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
-import { readOrigin } from "#lib/traces/queries";
 import type { Message } from "#lib/traces/queries";
+import { readOrigin } from "#lib/traces/queries";
 import { formatQuantity } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
 import { readerZone } from "../../../../components/zone";
@@ -55,13 +55,13 @@ export async function drawSegment(
   return draw(getQueueTurn(shown), "segment", async () => {
     const found = await readSegment(userId, traceId, request, talk, range);
     if (!found) return undefined;
-    const [messages, sessions, { place, machine }] = await Promise.all([
+    const [messages, sessions, { place, names }] = await Promise.all([
       shown.pictures ? withPictures(userId, traceId, found.messages) : found.messages,
       "traceId" in whose ? findStartedSessions(userId, traceId, found.messages) : {},
       readOrigin(userId, traceId),
     ]);
     const read = { ...found, messages };
-    const how = { talk, masked, machine, ...("at" in request && { at: request.at }) };
+    const how = { talk, masked, names, ...("at" in request && { at: request.at }) };
     return { read, view: { ...view, place, sessions }, ...how };
   });
 }
@@ -98,8 +98,8 @@ export async function drawBody(
     if (within.length === 0) return undefined;
     const [found, origin] = await Promise.all([readRow(userId, traceId, within), readOrigin(userId, traceId)]);
     const messages = found && shown.pictures ? await withPictures(userId, traceId, found) : found;
-    const { place, machine } = origin;
-    const which = { masked, machine, position, ...(part !== undefined && { part }) };
+    const { place, names } = origin;
+    const which = { masked, names, position, ...(part !== undefined && { part }) };
     return messages && { messages, view: { ...view, place }, ...which };
   });
 }

@@ -6,7 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
 import type { FormState } from "../../../../components/form";
-import { endById, refuseForeignOrigin, text, toFormState } from "../../../../components/form-guard";
+import { endById, formIdIn, refuseForeignOrigin, text, toFormState } from "../../../../components/form-guard";
 
 const position = z.preprocess(
   (given) => (given === "" ? null : Number(given)),
@@ -40,7 +40,7 @@ export async function shareAction(_before: FormState, form: FormData): Promise<F
   const { id, days, from, to, plain, pictures } = parsed.data;
   const shown = { from, to, masked: !plain, pictures: pictures !== undefined };
   try {
-    const link = await shareTrace(user.id, id, { days, ...shown }, await currentOrigin());
+    const link = await shareTrace(user.id, id, { days, ...shown }, await currentOrigin(), formIdIn(form));
     revalidatePath("/settings/shares");
     return { once: { label: "Anybody with this link can read what is shown below", text: link, note } };
   } catch (refused) {

@@ -66,6 +66,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
           tone="accent"
           hidden={{
             id,
+            formId: crypto.randomUUID(),
             from: from === null ? "" : String(from),
             to: to === null ? "" : String(to),
             plain: masked ? "" : "1",

@@ -1,32 +1,27 @@
-// Tables whose header names what a column has: of Markdown, and as programs of databases print them.
+// Columns of secrets in tables of Markdown and of database programs.
+import { isCredible, mayBePassword } from "#lib/secrets/credible";
+import { type Detector, readBefore, type SecretPlace } from "#lib/secrets/detector";
 
-import { readBefore } from "#lib/secrets/context";
-import { isCredible } from "#lib/secrets/credible";
-import { mayBePassword } from "#lib/secrets/password";
-import type { SecretPlace, Detector } from "#lib/secrets/shape";
-
-/** So much of a header is looked at. */
 const headerChars = 300;
 const isDivider = /^[\s|+:-]*$/;
-/** A line, whose end may be that of JSON in a text; what is longer is no row. */
+/** JSON escapes the ends of lines. */
 const nextLine = /(?:[^\n\\]|\\(?!\\{0,2}n)){0,8000}/y;
 const lineEnd = /\n|\\{1,3}n/y;
 const namesPassword = /(?:^|[ _-])pass(?:word|wd|phrase|wort)?$/i;
 const namesKey = /(?:^|[ _-])(?:(?:api|access|secret|private)?[ _-]?key|secret|token)$/i;
 
-/** A cell without what Markdown adds, and how much of that stands before it. */
-function plain(cell: string): { skipped: number; value: string } {
+/** Removes Markdown around a cell. @returns `skipped` characters before its value */
+function readCell(cell: string): { skipped: number; value: string } {
   const [, ahead = "", value = ""] = /^([\s*_`]*)(.*?)[\s*_`]*$/.exec(cell) ?? [];
   return { skipped: ahead.length, value };
 }
 
-/** The passwords and keys in a row's cells, of the columns that have some. */
-function inRow(row: string, from: number, header: string[]): SecretPlace[] {
+function findInRow(row: string, from: number, header: string[]): SecretPlace[] {
   const places: SecretPlace[] = [];
   let at = from;
   for (const [index, cell] of row.split("|").entries()) {
     const name = header[index] ?? "";
-    const { skipped, value } = plain(cell);
+    const { skipped, value } = readCell(cell);
     const isPassword = namesPassword.test(name);
     const isNamed = (isPassword || namesKey.test(name)) && !/[\s`]/.test(value);
     if (isNamed && (isCredible(value) || (isPassword && mayBePassword(value, true))))
@@ -36,7 +31,6 @@ function inRow(row: string, from: number, header: string[]): SecretPlace[] {
   return places;
 }
 
-/** The lines from a place on. */
 function* linesFrom(text: string, from: number): Generator<{ line: string; at: number }> {
   for (let at = from; ; ) {
     nextLine.lastIndex = at;
@@ -49,8 +43,8 @@ function* linesFrom(text: string, from: number): Generator<{ line: string; at: n
   }
 }
 
-/** The cells below a header: it is found by the line that divides them. */
-const column: Detector = {
+/** A table is recognized by the line between its header and its rows. */
+const tableColumn: Detector = {
   words: ["|--", "| --", "|:-", "| :-", "+--", "--+", "--|", "-- |"],
   mayBe(text, _end, start) {
     let at = start;
@@ -59,15 +53,15 @@ const column: Detector = {
   },
   find(text, start, end) {
     const [line = ""] = readBefore(text, start, headerChars).split("\n").slice(-2);
-    const header = line.split("|").map((cell) => plain(cell).value);
+    const header = line.split("|").map((cell) => readCell(cell).value);
     if (header.length < 2 || !header.some((name) => namesPassword.test(name) || namesKey.test(name))) return undefined;
     const rows = linesFrom(text, end);
     if (!isDivider.test(rows.next().value?.line ?? "")) return undefined;
     const places: SecretPlace[] = [];
     for (const { line: row, at } of rows) {
-      // Another divider has rows of its own, so that each is read once.
+      // The rows after another divider are found by that one.
       if (!row.includes("|") || isDivider.test(row)) break;
-      places.push(...inRow(row, at, header));
+      places.push(...findInRow(row, at, header));
     }
     return places.length > 0 ? places : undefined;
   },
@@ -75,7 +69,7 @@ const column: Detector = {
 
 const lineEnds = /\n|\\{1,3}n/g;
 
-/** What stands before a place, from another one on, below the header of the table whose rows go on there, if there is one. */
+/** Returns a text from one place to another, after the header of the table that continues there, if there is one. */
 export function keepHeader(text: string, from: number, at: number): string {
   const lines = text.slice(0, at).split(lineEnds);
   let index = lines.length - 2;
@@ -87,4 +81,4 @@ export function keepHeader(text: string, from: number, at: number): string {
   return `${header.slice(-headerChars)}\n${divider.slice(0, headerChars)}\n${text.slice(Math.min(at, first + end.length), at)}`;
 }
 
-export const tables: readonly Detector[] = [column];
+export const tableCells: readonly Detector[] = [tableColumn];

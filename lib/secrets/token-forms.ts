@@ -1,4 +1,3 @@
-/** Bits of a character's classes, by its code below 128. */
 const classes = {
   digit: /[0-9]/,
   hex: /[0-9a-fA-F]/,
@@ -19,11 +18,11 @@ const bits = Uint16Array.from({ length: 128 }, (_, code) =>
   classNames.reduce((sum, name) => (classes[name].test(String.fromCharCode(code)) ? sum | getClassBit(name) : sum), 0),
 );
 
-/** A form of a secret: its beginning, and the runs and texts behind it. */
+/** The form of a token: its beginning, then runs of characters and fixed texts. */
 export type TokenForm = { head: string; parts: (string | { bit: number; min: number; max: number })[] };
 
-/** Reads a template of lib/secrets/kinds.ts. @throws Error where it is none */
-export function parseTemplate(form: string): TokenForm {
+/** Parses a form of kinds.ts. @throws Error for anything else */
+export function parseTokenForm(form: string): TokenForm {
   const [head = "", ...rest] = form.split(/(?=\{)|(?<=\})/);
   if (head === "" || head.startsWith("{")) throw new Error(`"${form}" does not begin with text`);
   const parts = rest.map((part) => {
@@ -35,15 +34,13 @@ export function parseTemplate(form: string): TokenForm {
   return { head, parts };
 }
 
-/**
- * Where runs of characters of a class end, each read once: a text of nothing but beginnings of secrets takes linear time, too.
- */
+/** Reads each run of characters once, so that a text of nothing but beginnings of tokens takes linear time. */
 export class CharacterRuns {
   readonly #text: string;
-  /** The last known run of each class, from one place on to its end. */
+  /** The last run of each class. */
   readonly #from = new Int32Array(classNames.length).fill(-1);
   readonly #to = new Int32Array(classNames.length).fill(-1);
-  /** Up to where Base64 was counted, and how much. */
+  /** The end and length of the last run of Base64 that was counted. */
   #readTo = -1;
   #before = 0;
 
@@ -51,7 +48,7 @@ export class CharacterRuns {
     this.#text = text;
   }
 
-  /** The end of the run of a class that contains `at`; `at` itself where there is none. */
+  /** @returns the end of the run that contains `at`; `at` itself without one */
   findEnd(bit: number, at: number): number {
     const index = 31 - Math.clz32(bit);
     const known = this.#to[index] as number;
@@ -63,8 +60,8 @@ export class CharacterRuns {
     return to;
   }
 
-  /** How many characters of Base64 stand before `at`, counted up to `max`. */
-  base64Before(at: number, max: number): number {
+  /** Counts the characters of Base64 before `at`, up to `max`. */
+  countBase64Before(at: number, max: number): number {
     let count = 0;
     while (count < max && at - count !== this.#readTo && hasClass(base64, this.#text.charCodeAt(at - count - 1)))
       count += 1;
@@ -78,14 +75,18 @@ export class CharacterRuns {
 const alnum = getClassBit("alnum");
 const base64 = getClassBit("base64");
 
-/** Whether a letter or digit of ASCII stands at a place. */
 export const isAlnum = (text: string, at: number): boolean => at >= 0 && hasClass(alnum, text.charCodeAt(at));
 
-/** Whether a character, by its code, is of a class; a text's end (NaN) is of none. */
+/** @param code NaN at a text's end, which no class has */
 export const hasClass = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
 
-/** Where a secret of a form whose beginning stands at `at` ends; undefined where there is none. */
-export function findFormEnd({ head, parts }: TokenForm, text: string, at: number, runs: CharacterRuns): number | undefined {
+/** @param at the beginning of the form's first text */
+export function findFormEnd(
+  { head, parts }: TokenForm,
+  text: string,
+  at: number,
+  runs: CharacterRuns,
+): number | undefined {
   let end = at + head.length;
   for (const part of parts) {
     if (typeof part === "string") {
@@ -98,19 +99,8 @@ export function findFormEnd({ head, parts }: TokenForm, text: string, at: number
     end = to;
   }
   const last = parts.at(-1);
-  // What fills Base64 up belongs to it.
+  // Padding of Base64.
   for (let filled = 0; typeof last === "object" && last.bit === base64 && filled < 2; filled += 1)
     if (text.startsWith("=", end)) end += 1;
   return end;
-}
-
-/** A made-up secret of a form, of characters that `random` chooses (0 to below 1). For tests. */
-export function fillForm({ head, parts }: TokenForm, random: () => number): string {
-  const filled = parts.map((part) => {
-    if (typeof part === "string") return part;
-    const letters = [...bits.keys()].filter((code) => hasClass(part.bit, code)).map((code) => String.fromCharCode(code));
-    const plain = letters.filter((letter) => /[0-9A-Za-z]/.test(letter));
-    return Array.from({ length: part.min }, () => plain[Math.floor(random() * plain.length)]).join("");
-  });
-  return head + filled.join("");
 }

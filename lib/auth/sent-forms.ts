@@ -1,0 +1,31 @@
+// A form that is sent twice, as by a double click, creates one token, invitation or link, and shows it both times.
+import "server-only";
+import { createHmac, randomBytes } from "node:crypto";
+import { lockForm } from "#lib/auth/sql";
+import type { Db } from "#lib/db/client";
+import { sha256 } from "#lib/digest";
+import { requiredEnv } from "#lib/env";
+
+/** `id` is random, and with other `fields` the form creates something else. */
+export type SentForm = { id: string; fields: unknown };
+
+/**
+ * Derives the secret text from the form, or makes a random one; call it in the transaction that creates.
+ * @param isOpen undefined for an unknown hash; something that was ended is created again with another text
+ * @returns `isNew` if it has to be created
+ */
+export async function makeSecretOnce(
+  tx: Db,
+  userId: string,
+  form: SentForm | undefined,
+  toText: (bytes: Buffer) => string,
+  isOpen: (hash: Buffer<ArrayBuffer>) => Promise<boolean | undefined>,
+): Promise<{ text: string; isNew: boolean }> {
+  const random = () => ({ text: toText(randomBytes(32)), isNew: true });
+  if (!form) return random();
+  await lockForm(tx, userId, form.id);
+  const key = createHmac("sha256", requiredEnv("AUTH_SECRET"));
+  const text = toText(key.update(JSON.stringify(["form", userId, form.id, form.fields])).digest());
+  const open = await isOpen(sha256(text));
+  return open === false ? random() : { text, isNew: open === undefined };
+}

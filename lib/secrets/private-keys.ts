@@ -1,0 +1,65 @@
+import { isDense, isRandom } from "#lib/secrets/credible";
+import type { Detector } from "#lib/secrets/detector";
+
+const maxKeyChars = 16 * 1024;
+const beginOfKey = /^(?: |\+|%20)?(?:[A-Z\d]{1,12}(?: |\+|%20)){0,3}PRIVATE(?: |\+|%20)KEY(?:(?: |\+|%20)BLOCK)?-----/;
+/** A diff puts a sign before the line. */
+const endOfKey = /^-{5,6}END[A-Z\d +%]{0,60}-----/;
+const lineOfKey = /[A-Za-z\d+/]{40}/;
+/** The lines of a key whose end is missing. */
+const linesOfKey = /^(?:\s|\\+(?:[nrt"']|(?=\s))|["'+,|]|[^\0-\x7f]|[A-Za-z0-9+/=.:>#*_-](?!----))*/;
+
+/** The length of a key after its first line, whatever each line has around it: quotes, operators, colours, HTML. */
+function measureKey(rest: string): number {
+  const to = rest.indexOf("-----");
+  const [end = ""] = to < 0 ? [] : (endOfKey.exec(rest.slice(to, to + 80)) ?? []);
+  const [line = ""] = end === "" ? [] : (lineOfKey.exec(rest.slice(0, to)) ?? []);
+  if (line !== "" && isRandom(line)) return to + end.length;
+  const [lines = ""] = linesOfKey.exec(rest) ?? [];
+  const letters = lines.replaceAll(/\\+[nrt]|[^A-Za-z0-9+/]/g, "");
+  return letters.length >= 40 && isRandom(letters.slice(0, 400)) ? lines.length : 0;
+}
+
+/** A block of PEM (RFC 7468), OpenSSH or PuTTY. */
+const keyBlock: Detector = {
+  words: ["-----begin", "private-lines:"],
+  isLinear: true,
+  find(text, start, end) {
+    const rest = text.slice(end, end + maxKeyChars);
+    if (text.startsWith("-----", start)) {
+      const [begin = ""] = beginOfKey.exec(rest) ?? [];
+      const length = begin === "" ? 0 : measureKey(rest.slice(begin.length));
+      return length > 0 ? { kind: "private-key", start, end: end + begin.length + length } : undefined;
+    }
+    const [lines = ""] = /^ *\d+\s+(?:[A-Za-z0-9+/=]{16,80}\s*)+/.exec(rest) ?? [];
+    return lines === "" ? undefined : { kind: "private-key", start: end, end: end + lines.length };
+  },
+};
+
+const keyType = (type: string) => new RegExp(String.raw`\bkty(?:\\{0,7}")?\s?:\s?\\{0,7}["']${type}`);
+/** The types of keys of which a part is private (RFC 7518, section 6); the other parts belong to RSA keys. */
+const keyTypes: Record<string, RegExp | undefined> = { d: keyType(""), k: keyType("oct\\b") };
+const rsaType = keyType("RSA");
+const maxPartChars = 1400;
+
+/** A private part of a JSON Web Key, whose type may follow all of them. */
+const webKeyPart: Detector = {
+  words: ["d", "k", "p", "q", "dp", "dq", "qi"].flatMap((name) => [
+    `"${name}":`,
+    `"${name}\\":`,
+    `"${name}\\\\\\":`,
+    ` ${name}: '`,
+  ]),
+  mayBe: (text, end) => /^(?:\s?\\{0,7}")?[\w-]{22}/.test(text.slice(end, end + 31)),
+  find(text, start, end) {
+    const [whole = "", value = ""] =
+      /^(?:\s?\\{0,7}")?([\w-]{22,1400})\\{0,7}["']/.exec(text.slice(end, end + maxPartChars + 20)) ?? [];
+    if (value === "" || !isDense(value.slice(0, 200))) return undefined;
+    const [name = ""] = /[a-z]+/.exec(text.slice(start, end)) ?? [];
+    if (!(keyTypes[name] ?? rsaType).test(text.slice(Math.max(0, start - 3000), end + 3000))) return undefined;
+    const from = end + whole.indexOf(value);
+    return { kind: "private-key", start: from, end: from + value.length };
+  },
+};
+
+export const privateKeys: readonly Detector[] = [keyBlock, webKeyPart];
