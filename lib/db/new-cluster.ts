@@ -4,7 +4,6 @@ import { dirname } from "node:path";
 import { call, type Programs } from "./postgres-programs.ts";
 import type { Cluster } from "./postmaster.ts";
 
-/** A cluster that is to be made: its folder, its superuser's password, and the programs. */
 type NewCluster = Cluster & { programs: Programs };
 
 /** Creates a cluster in a temporary folder and renames it, so that a killed start leaves none incomplete. */
@@ -14,7 +13,7 @@ export async function makeCluster(wanted: NewCluster): Promise<void> {
     if (wanted.programs.owner) await chmod(dirname(wanted.cluster), 0o711);
     await initialize(wanted, draft);
     await rename(draft, wanted.cluster).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error; // another start was first: its cluster is used
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error; // another start was first
     });
   } finally {
     await rm(draft, { recursive: true, force: true });

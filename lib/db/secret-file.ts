@@ -4,8 +4,8 @@ import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * The content of a secret file, created by the first call with mode 0600. Processes that create it at the same time agree on
- * the content: the file appears complete or not at all, and the first one stays.
+ * Reads a secret file, or creates it with mode 0600. Processes that create it at once agree on the content, since it
+ * appears complete or not at all.
  */
 export async function readOrMake(path: string, make: () => string): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

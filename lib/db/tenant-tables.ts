@@ -1,4 +1,4 @@
-/** The tables whose rows are spread over the nodes of a distributed database by their user; those that others refer to come first. */
+/** Tables that a distributed database spreads over its nodes by user, each after those that it refers to. */
 export const tenantTables = [
   "ingest_job",
   "upload",

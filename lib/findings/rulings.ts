@@ -3,7 +3,7 @@
 import "server-only";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { type Db, prisma } from "#lib/db/client";
-import { lockFindings } from "#lib/db/sql/findings-lock";
+import { lockFindings } from "#lib/db/sql/run";
 import { notFound, SpoorError } from "#lib/errors";
 import { beginMasking, beginMaskingKinds } from "#lib/findings/sql";
 import { limits } from "#lib/limits";

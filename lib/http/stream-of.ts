@@ -1,9 +1,8 @@
 /**
- * A generator's chunks as a response body. Each chunk is produced when the previous one was read; cancelling the stream
- * ends the generator. If the generator throws, the stream ends early with an error.
- *
- * @param onError called with the reason when the stream ends early for another one than that its client is gone.
- * @param onEnd called once the stream has ended, however it did.
+ * Makes a response body of a generator's chunks, each made when the previous one was read. Cancelling the stream ends
+ * the generator, whose error ends the stream early.
+ * @param onError gets an error, unless the client is gone
+ * @param onEnd is called at the end in any case
  */
 export function streamChunks(
   chunks: AsyncGenerator<Uint8Array, undefined>,
@@ -24,7 +23,7 @@ export function streamChunks(
       }
     },
     async cancel() {
-      // A generator that was never started runs none of its own `finally`.
+      // A generator that was never started does not run its `finally`.
       await chunks.return(undefined).finally(onEnd);
     },
   });

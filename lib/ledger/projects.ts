@@ -2,7 +2,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
 import { giveAway, noteArrivals, readAliases, type StoredAlias, unsettle } from "#lib/db/sql/project-aliases";
-import { lockProjects } from "#lib/db/sql/project-lock";
+import { lockProjects } from "#lib/db/sql/run";
 import type { LedgerPart } from "#lib/ledger/part";
 import {
   insertAliases,

@@ -1,11 +1,9 @@
-// What every command of the operator's does: it prints for people, stops when asked to, and says in a line why it failed.
 import { EnvError, UsageError } from "#lib/errors";
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Prints a line that is no part of what the command was asked for. */
 export function warn(line: string): void {
   process.stderr.write(`${line}\n`);
 }
@@ -23,9 +21,8 @@ export function listenForStop(): AbortSignal {
 }
 
 /**
- * Runs a command. An error meant for the operator is printed without its stack. Wrong words end it with 2, all else with 1.
- *
- * @param command may return an exit code.
+ * Runs a command, which may return its exit code. A usage error exits with 2, any other failure with 1; one for the
+ * operator is printed without its stack.
  */
 export async function runCommand(command: () => Promise<unknown>): Promise<never> {
   try {
@@ -37,7 +34,6 @@ export async function runCommand(command: () => Promise<unknown>): Promise<never
   }
 }
 
-/** Tells a usage error, the command's own or one of `parseArgs`, from any other. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS_");
 

@@ -1,5 +1,5 @@
-// PRICES_URL: a newer price list, fetched once a day by one process and used by all. The last good copy is a row of the server's
-// settings, so that every process has the same prices, also after a restart without network.
+// One process fetches the list of PRICES_URL once a day. The last good copy is in the database, so that all processes
+// have the same prices, also without network.
 import "server-only";
 import { z } from "zod";
 import { prisma } from "#lib/db/client";
@@ -13,13 +13,12 @@ const dayMs = 86_400_000;
 
 const stored = z.object({ url: z.string(), fetchedAt: z.string(), list: z.string() });
 
-/** The copy as it was stored, if it is from the configured address. */
 function readCopy(value: string | undefined, url: string): z.output<typeof stored> | undefined {
   const copy = value === undefined ? undefined : stored.parse(JSON.parse(value));
   return copy?.url === url ? copy : undefined;
 }
 
-/** Fetches the list where that is a day ago, at most once an hour. A bad answer changes nothing and is logged. */
+/** Fetches the list if the copy is a day old, at most once an hour. A bad answer changes nothing. */
 export async function refreshPriceList(): Promise<void> {
   const url = env().PRICES_URL;
   if (url === undefined) return;
@@ -45,7 +44,7 @@ export async function refreshPriceList(): Promise<void> {
 
 let taken: number | undefined;
 
-/** Prices by the stored copy of the list, where PRICES_URL is set and the copy is from there. Costs a look where it is in use. */
+/** Applies the stored copy if it is new. */
 export async function takePriceList(): Promise<void> {
   const url = env().PRICES_URL;
   if (url === undefined) return;

@@ -3,14 +3,13 @@ import { runInNewContext } from "node:vm";
 import { log } from "#lib/log";
 import { releaseAll } from "#lib/memory";
 
-/** A process that used less than so much of a core, and this often in a row, has nothing to do. */
+/** A process is idle after so many checks in a row below this share of a core. */
 const idle = { checkMs: 5000, cores: 0.1, checks: 6 };
-/** Memory has to have grown by so much since the last rest. */
 const worthBytes = 16 * 1024 * 1024;
 
 /**
- * Gives memory back whenever the process has had nothing to do for half a minute. V8 collects garbage when it needs room, so a
- * process keeps what its start or its last large upload took: 60 MiB less after a start, hundreds after a load.
+ * Gives memory back once the process was idle for half a minute: V8 collects only when it needs room, so it keeps what
+ * its start or last large upload took.
  */
 export function restWhenIdle(): void {
   let [quiet, used, rested] = [0, process.cpuUsage(), 0];
@@ -22,7 +21,7 @@ export function restWhenIdle(): void {
     const before = process.memoryUsage.rss();
     await releaseAll();
     collect();
-    used = process.cpuUsage(); // the rest itself is no work
+    used = process.cpuUsage();
     rested = process.memoryUsage.rss();
     log.debug({ before, rested }, "memory was given back");
   };
@@ -32,7 +31,7 @@ export function restWhenIdle(): void {
   ).unref();
 }
 
-/** Collects all garbage, and gives the free pages back to the system. It stops the process for about 0.1 s. */
+/** Collects all garbage and returns free pages to the system, which stops the process for about 0.1 s. */
 function collect(): void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as (options: { type: "major"; flavor: "last-resort" }) => void;

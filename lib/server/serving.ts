@@ -3,7 +3,7 @@ import { limitStatements } from "#lib/db/client";
 import { hasOwnServer } from "#lib/http/address";
 import { limits } from "#lib/limits";
 
-/** What every process that serves requests begins with, on whatever host: no statement that a request starts runs on and on. */
+/** Every process that serves requests begins with this, on whatever host. */
 export async function startServing(): Promise<void> {
   limitStatements(limits.reads.statementSeconds);
   if (hasOwnServer()) return;

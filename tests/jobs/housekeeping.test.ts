@@ -136,14 +136,18 @@ test("nothing is deleted for its age by a process whose clock is ahead of the da
 });
 
 test("a step that fails stops none of the others", async () => {
-  await pool().query("insert into rate_limit (key, points, expire) values ('over', 1, 0)");
+  await pool().query(
+    "insert into process_heartbeat (id, role, seen_at) values (gen_random_uuid(), 'turn', now() - interval '2 days')",
+  );
   await pool().query("alter table trace_share rename to elsewhere");
   try {
     await expect(housekeep()).rejects.toThrow("steps failed: purgeShares");
   } finally {
     await pool().query("alter table elsewhere rename to trace_share");
   }
-  expect((await pool().query("select 1 from rate_limit where key = 'over'")).rowCount).toBe(0);
+  expect(
+    (await pool().query("select 1 from process_heartbeat where seen_at < now() - interval '1 day'")).rowCount,
+  ).toBe(0);
 });
 
 test("links to deleted sessions are deleted, however many links a user has", async () => {

@@ -1,10 +1,10 @@
-// Runs in the decoding thread, too: a batch as an upload's body has it, which is its manifest and then its message rows, each
-// compressed by itself: the rows are compressed while the batch is still read.
+// A body is a manifest and then message rows, compressed separately, because rows are compressed while the batch is
+// read.
 import { inflate, inflateFrame } from "#lib/ingest/decode/inflate";
 import { beginsWithMark, parseManifest, type StoredManifest } from "#lib/ingest/decode/manifest";
 import { limits } from "#lib/limits";
 
-/** The batch of a stored body, or the JSON that an earlier version stored. */
+/** Returns a stored batch, or the JSON of Spoor 0.2. */
 export function unpackBatch(stored: Uint8Array): { manifest: StoredManifest; rows: Buffer } | { json: Uint8Array } {
   const { bytes, rest } = inflateFrame(stored);
   if (!beginsWithMark(bytes)) {

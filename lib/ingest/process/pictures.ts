@@ -5,8 +5,8 @@ import type { Pair } from "#lib/ingest/process/sql/traces";
 import type { TraceLinks } from "#lib/pictures/sql";
 
 /**
- * The pictures of what is stored now. Those of unchanged traces, too: an earlier version stored messages without them. The prompts of
- * a session are unchanged where the session itself is stored, and say nothing of its pictures.
+ * Lists pictures of unchanged traces too, since an earlier version stored messages without them. A session's prompts
+ * say nothing of its pictures.
  */
 export function listLinks(
   headers: TraceHeader[],

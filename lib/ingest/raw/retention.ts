@@ -7,9 +7,8 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
 /**
- * Removes the raw uploads of jobs that succeeded more than `UPLOAD_RETENTION_DAYS` ago, and of jobs that failed more than 30
- * days ago: these say so, and can't be replayed any more. A body goes with the last upload that shares it.
- *
+ * Removes raw uploads of jobs that succeeded before `UPLOAD_RETENTION_DAYS`, or failed 30 days ago. A body goes with
+ * the last upload that shares it.
  * @returns how many
  */
 export async function purgeUploads(): Promise<number> {
@@ -52,7 +51,7 @@ async function removeFailed(days: number): Promise<number> {
   return removed;
 }
 
-/** Releases the idempotency keys that are older than they are kept. @returns how many */
+/** @returns how many */
 export async function purgeIdempotencyKeys(): Promise<number> {
   const due = { idempotencyKey: { not: null }, createdAt: { lt: daysAgo(limits.ingest.idempotencyKeyDays) } };
   const users = await prisma().ingestJob.groupBy({ by: ["userId"], where: due });

@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
-import { lockFindings } from "#lib/db/sql/findings-lock";
+import { lockFindings } from "#lib/db/sql/run";
 import type { Trace } from "#lib/generated/prisma/client";
 import { everywhere } from "#lib/masking/key";
 

@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
 import { giveAway, noteArrivals, toAliasColumns, unsettle } from "#lib/db/sql/project-aliases";
-import { lockProjects } from "#lib/db/sql/project-lock";
+import { lockProjects } from "#lib/db/sql/run";
 import { notFound } from "#lib/errors";
 import type { ProjectAlias } from "#lib/reader/project";
 
