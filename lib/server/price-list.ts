@@ -4,7 +4,7 @@ import { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
-import { type PriceList, applyPriceList, fetchText, parsePriceList } from "#lib/prices/list";
+import { applyPriceList, fetchText, type PriceList, parsePriceList } from "#lib/prices/list";
 import { isWithin, takeHour } from "#lib/server/hourly";
 
 const keys = { copy: "price_list", tried: "price_list_tried" };
