@@ -1,4 +1,4 @@
-import { type Act, actsOf, actsOfCommand } from "../../lib/evidence/commands.ts";
+import { type Act, readActs, actsOfCommand } from "../../lib/evidence/commands.ts";
 import { findCommit, joinCommits, withHash } from "../../lib/evidence/commits.ts";
 import { type Commit as Made, proofIn } from "../../lib/evidence/output.ts";
 import { type PullRequest, pullRequestAt } from "../../lib/evidence/remotes.ts";
@@ -57,7 +57,7 @@ export class GitEvidence {
   }
 
   #seeCall(tool: Fields, content: string, position: number, isCopied: boolean): void {
-    const acts = actsOf(asString(tool.name) ?? "", tool.input);
+    const acts = readActs(asString(tool.name) ?? "", tool.input);
     if (acts.length === 0) return;
     const output = asString(tool.output) ?? (tool.content === "call" ? undefined : asString(content));
     if (output !== undefined && !isCopied) this.#read(acts, output, position);

@@ -1,4 +1,4 @@
-import { type Spelling, spellingOf } from "#lib/evidence/spelling";
+import { type Spelling, spell } from "#lib/evidence/spelling";
 
 export type Folder = { path: string; name: string };
 
@@ -12,7 +12,7 @@ type Path = { root: string; parts: string[]; marks: string[] };
  * agent's common folder, whose paths contain only the repository's name.
  * @returns undefined for anything but an absolute path with a name
  */
-export const parseFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellingOf);
+export const parseFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spell);
 
 /** As earlier releases spelled it, since stored aliases may have that spelling. */
 export const parseFormerFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellAsFormerly);

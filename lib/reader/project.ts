@@ -1,4 +1,4 @@
-import { foldedPath, spellingOf } from "#lib/evidence/spelling";
+import { foldedPath, spell } from "#lib/evidence/spelling";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { parseFolder, parseFormerFolder } from "#lib/reader/folder";
@@ -51,7 +51,7 @@ export function listProjectSigns({ project, machine, metadata }: Whereabouts): P
 function makeFolderSign(cwd: unknown, machine: string): ProjectSign | undefined {
   const folder = parseFolder(cwd);
   if (!folder) return undefined;
-  const isWindows = typeof cwd === "string" && spellingOf(cwd).isWindows;
+  const isWindows = typeof cwd === "string" && spell(cwd).isWindows;
   const sign = makeSign("folder", machine, foldedPath({ path: folder.path, isWindows }), folder.name);
   const former = sign && parseFormerFolder(cwd)?.path;
   return sign && former !== undefined && former !== sign.value ? { ...sign, former } : sign;

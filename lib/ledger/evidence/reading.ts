@@ -1,6 +1,6 @@
-import { type Act, actsOf, actsOfCommand, commandsOfScript, outputsOfScript } from "#lib/evidence/commands";
+import { type Act, readActs, actsOfCommand, commandsOfScript, outputsOfScript } from "#lib/evidence/commands";
 import { findCommit, joinCommits } from "#lib/evidence/commits";
-import { branchOf, type Commit, hashOf, type Proof, proofIn } from "#lib/evidence/output";
+import { parseBranch, type Commit, parseHash, type Proof, proofIn } from "#lib/evidence/output";
 import { publicRemote, pullRequestAt } from "#lib/evidence/remotes";
 import { type Fields, isFields, plainText } from "#lib/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
@@ -35,7 +35,7 @@ export class Findings {
   readonly pushes: Proof["pushes"] = [];
 
   addBranch(name: unknown, position: number | null, evidence: Evidence): void {
-    const branch = branchOf(name);
+    const branch = parseBranch(name);
     if (branch && !this.branches.has(branch) && this.branches.size < maxRows)
       this.branches.set(branch, { branch, position, evidence });
   }
@@ -120,8 +120,8 @@ export class EvidenceReading {
     const told = isFields(metadata.toolUseResult) ? metadata.toolUseResult.gitOperation : undefined;
     if (!isFields(told)) return;
     const { commit, pr } = told;
-    const hash = isFields(commit) ? hashOf(commit.sha) : undefined;
-    const branch = isFields(commit) ? branchOf(commit.branch) : undefined;
+    const hash = isFields(commit) ? parseHash(commit.sha) : undefined;
+    const branch = isFields(commit) ? parseBranch(commit.branch) : undefined;
     if (hash) findings.addCommit({ hash, ...(branch && { branch }) }, { ...proof, evidence: "git-commit" });
     if (isFields(pr) && pr.action === "created")
       findings.addPullRequest(pr.url, { ...proof, evidence: "gh-pr-create" });
@@ -157,7 +157,7 @@ export class EvidenceReading {
   #seeCall({ name, input, callId }: Call, result: ToolResult | undefined, position: number): void {
     this.#adjacent = undefined;
     const script = name === "exec" && typeof input.input === "string" ? commandsOfScript(input.input) : undefined;
-    const acts = script === undefined ? actsOf(name, input) : actsOfCommand(script);
+    const acts = script === undefined ? readActs(name, input) : actsOfCommand(script);
     if (acts.length === 0) return;
     const call = { position, acts, isScript: script !== undefined };
     if (result) this.#read(call, result, position);
@@ -185,7 +185,7 @@ const mentionsGit = (content: string) => /\b(?:git|gh|glab)\b|create_(?:pull|mer
 function readGit(git: unknown, position: number | null, findings: Findings): void {
   if (!isFields(git)) return;
   findings.addBranch(git.branch, position, "session-meta");
-  const hash = hashOf(git.commit_hash);
+  const hash = parseHash(git.commit_hash);
   const repository = publicRemote(git.repository_url);
   if (hash) findings.addCommit({ hash, ...(repository && { repository }) }, { position, evidence: "session-meta" });
 }
@@ -195,8 +195,8 @@ export function addRecorded({ metadata }: Pick<LedgerTrace, "metadata">, finding
   if (!metadata) return;
   findings.addBranch(metadata.branch ?? metadata.gitBranch, null, "session-meta");
   for (const one of toList(metadata.commits)) {
-    const hash = hashOf(one.hash);
-    const branch = branchOf(one.branch);
+    const hash = parseHash(one.hash);
+    const branch = parseBranch(one.branch);
     const repository = publicRemote(one.repository);
     const subject = plainText(one.subject, maxSubjectChars);
     const position = toPosition(one.position);

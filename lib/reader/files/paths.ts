@@ -1,5 +1,5 @@
 import { maxRemoteChars } from "#lib/evidence/remotes";
-import { composePath, isWrittenByWindows, spellingOf } from "#lib/evidence/spelling";
+import { composePath, isWrittenByWindows, spell } from "#lib/evidence/spelling";
 
 export type SessionFolders = {
   folder?: string;
@@ -24,7 +24,7 @@ export function readPlace(metadata: Fields | null): SessionFolders {
   const given = metadata?.cwd;
   if (typeof given !== "string" || given.length > maxCharacters) return { roots: [], isWindows: false };
   // Windows writes backslashes in WSL folders too, and WSL paths of Windows folders ignore case.
-  const isWindows = isWrittenByWindows(given) || spellingOf(given).isWindows;
+  const isWindows = isWrittenByWindows(given) || spell(given).isWindows;
   const folder = tidy(given, isWindows).replace(/(?<=[^/])\/$/, "");
   if (!isAbsolute(folder)) return { roots: [], isWindows };
   const [, project, copy] = worktree.exec(folder) ?? [];
@@ -111,7 +111,7 @@ const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Z]:\//.test(pa
 
 /** Normalizes separators, `.`, `..` and `//`. On macOS `/private/tmp` and `/tmp` are the same folder. */
 function tidy(path: string, isWindows: boolean): string {
-  const plain = isWindows ? spellingOf(path.replaceAll("\\", "/")).path : composePath(path);
+  const plain = isWindows ? spell(path.replaceAll("\\", "/")).path : composePath(path);
   const start = /^(?:[A-Z]:\/|\/\/(?=[^/])|\/)?/.exec(plain)?.[0] ?? "";
   const parts: string[] = [];
   for (const part of plain.slice(start.length).split("/")) {
