@@ -4,7 +4,7 @@ import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";
 import { notice, withMetadata } from "./messages.ts";
 import { asCopy, type Usage, UsageCounter, withUsage } from "./usage.ts";
-import { asAmount, asString, asTimestamp, projectName, truncate } from "./values.ts";
+import { asAmount, asString, asTimestamp, getProjectName, truncate } from "./values.ts";
 
 /** The facts of an entry; values of the wrong type are ignored. */
 export type EntryFacts = {
@@ -25,7 +25,7 @@ type TextFact = "agent" | "branch" | "agentVersion" | "parent" | "forkedFrom" | 
 
 type Metadata = { [name in TextFact | "cwd" | "repository"]?: string };
 
-export type SavedSession = {
+export type SavedBuilder = {
   id: string;
   usage: ReturnType<UsageCounter["save"]>;
   evidence: ReturnType<GitEvidence["save"]>;
@@ -54,7 +54,7 @@ export class SessionBuilder {
     this.id = id;
   }
 
-  save(): SavedSession {
+  save(): SavedBuilder {
     return {
       id: this.id,
       usage: this.#usage.save(),
@@ -66,7 +66,7 @@ export class SessionBuilder {
     };
   }
 
-  resume({ id, usage, evidence, metadata, model, createdAt, title }: SavedSession, messages: number): void {
+  resume({ id, usage, evidence, metadata, model, createdAt, title }: SavedBuilder, messages: number): void {
     this.id = id;
     this.#usage = new UsageCounter(usage);
     this.evidence = new GitEvidence(evidence);
@@ -182,7 +182,7 @@ export class SessionBuilder {
 
   end(): void {
     if (this.#messages === 0) return;
-    const project = projectName(this.#metadata.cwd);
+    const project = getProjectName(this.#metadata.cwd);
     this.#sink.end({
       ...(this.#model && { model: truncate(this.#model, 256) }),
       ...(this.#title && { title: truncate(this.#title, 512) }),

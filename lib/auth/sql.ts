@@ -49,7 +49,7 @@ const inBatches = [
   ["usage_facets", "facets"],
   ["message_usage", "trace_id"],
   ["usage_day", "day"],
-  ["usage_quarter_hour", "at"],
+  ["usage_quarter_hour", "quarter"],
   ["budget", "facet"],
   ["trace_branch", "trace_id"],
   ["trace_commit", "trace_id"],

@@ -1,11 +1,17 @@
 import "server-only";
 import type pg from "pg";
-import { PgBoss } from "pg-boss";
+import { type Clock, PgBoss, systemClock } from "pg-boss";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { log } from "#lib/log";
 import { commitLater } from "#lib/queue/sql";
 
 const connections = { statements: 2, listening: 1 };
+
+/**
+ * The wall clock may be set back, and pg-boss, which waits for a time of its clock, would then look for killed workers' entries as much
+ * later.
+ */
+const steadyClock: Clock = { ...systemClock, now: () => Math.floor(performance.timeOrigin + performance.now()) };
 
 export const queueConnections = connections.statements + connections.listening;
 
@@ -19,6 +25,7 @@ export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBos
   const boss = new PgBoss({
     connectionString: withRequiredAuth(databaseUrl),
     application_name: "spoor-queue",
+    clock: steadyClock,
     max: connections.statements,
     useListenNotify: hasSessions,
     monitorIntervalSeconds: 1,

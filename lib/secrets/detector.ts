@@ -10,6 +10,8 @@ export type Detector = {
   mayNameSecret?: (text: string, end: number) => boolean;
   /** Rejects most places in a few steps, which cost no look. */
   mayBe?: (text: string, end: number, start: number) => boolean;
+  /** The effort of a look, if it is not that of most. */
+  cost?: number;
   /** All its looks together take time linear in the text's length. */
   isLinear?: boolean;
   find: (text: string, start: number, end: number) => SecretPlace | SecretPlace[] | undefined;

@@ -123,7 +123,7 @@ function findInSibling(text: string, start: number, end: number): SecretPlace | 
   const [after, quote = ""] = toValue.exec(text.slice(nameEnd, nameEnd + siblingChars)) ?? [];
   if (after !== undefined) return place(nameEnd + after.length, quote);
   const begin = Math.max(0, field - siblingChars);
-  const nearestFirst = [...text.slice(begin, field).matchAll(valueBefore)].reverse();
+  const nearestFirst = [...text.slice(begin, field).matchAll(valueBefore)].reverse().slice(0, 4);
   for (const { 0: head, 1: mark = "", index } of nearestFirst) {
     const found = place(begin + index + head.length, mark, field);
     if (found) return found;

@@ -21,14 +21,14 @@ const toolsByStep: Record<string, string[]> = {
 
 const modelChange = /Model Selection.{0,4}from [^\n]{1,200}? to ([^\n]{1,200}?)\.(?:\s|$)/;
 
-type Call = { id: string; name: string };
+type PendingCall = { id: string; name: string };
 
 /** A result belongs to the earliest call that it may be of. */
-export class Steps {
+export class StepReader {
   readonly #unhandled: Unhandled;
   readonly #areArgumentsQuoted: boolean;
   readonly #taskOutput: (step: number) => string | undefined;
-  #pending: Call[] = [];
+  #pending: PendingCall[] = [];
   model: string | undefined;
 
   /**

@@ -9,7 +9,7 @@ export type SavedAnswer = {
 };
 
 /** An answer's lines have its `id`, and some writers repeat earlier blocks in each of them; each block counts once. */
-export class Answer {
+export class AnswerTracker {
   #id: string | undefined;
   #texts: Set<string>;
   /** Relatives of Claude Code repeat calls under another answer's id. */
@@ -105,9 +105,9 @@ export class Answer {
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (typeof other === "object" && JSON.stringify(one) === JSON.stringify(other));
 
-type Tool = { callId?: unknown; input?: unknown };
+type ToolMetadata = { callId?: unknown; input?: unknown };
 
-const getTool = (message: Message | undefined): Tool => {
+const getTool = (message: Message | undefined): ToolMetadata => {
   const tool = message?.metadata?.tool;
   return typeof tool === "object" && tool !== null ? tool : {};
 };

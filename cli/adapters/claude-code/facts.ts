@@ -1,8 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { GitEvidence } from "../git-evidence.ts";
-import { asCount, asFields, asString, asTimestamp, projectName, truncate } from "../values.ts";
+import { asCount, asFields, asString, asTimestamp, getProjectName, truncate } from "../values.ts";
 import { type Costs, readCosts } from "./costs.ts";
-import type { Identity } from "./identity.ts";
+import type { SessionIdentity } from "./identity.ts";
 
 export type SavedFacts = { costs?: Costs; workedMs?: number } & {
   [name in
@@ -30,7 +30,7 @@ const changing = [
   ["permissionMode", "toldPermissionMode"],
 ] as const;
 
-export class Facts {
+export class SessionFacts {
   readonly #known: SavedFacts;
 
   constructor(saved?: SavedFacts) {
@@ -128,12 +128,12 @@ export class Facts {
     if (next) this.#known.continuedIn = next;
   }
 
-  details({ given, ...identity }: Identity, title: string | undefined): { fields: Fields; metadata: Fields } {
+  details({ given, ...identity }: SessionIdentity, title: string | undefined): { fields: Fields; metadata: Fields } {
     const { model, branch, version, forkedFrom, costs = {}, copiedFrom } = this.#known;
     const createdAt = this.#known.createdAt ?? copiedFrom ?? asTimestamp(given?.createdAt);
     const { continuedIn, effort, permissionMode, workedMs } = this.#known;
     const cwd = given?.folder ?? this.#known.cwd;
-    const project = given?.hasProject === false ? undefined : projectName(cwd);
+    const project = given?.hasProject === false ? undefined : getProjectName(cwd);
     const runs = Object.entries(costs).map(([startedAt, costUsd]) => ({ startedAt, costUsd }));
     const parent = this.#findParent(identity);
     return {
@@ -158,7 +158,7 @@ export class Facts {
     };
   }
 
-  #findParent({ isSidechain, isAgent, name, parent }: Identity): string | undefined {
+  #findParent({ isSidechain, isAgent, name, parent }: SessionIdentity): string | undefined {
     if (isSidechain) return name;
     return isAgent ? (parent ?? this.session) : undefined;
   }

@@ -5,22 +5,22 @@ import { notice, withMetadata } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { asCopy, withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
-import { Answer, growMessage, type SavedAnswer } from "./answer.ts";
+import { AnswerTracker, growMessage, type SavedAnswer } from "./answer.ts";
 import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, joinCosts } from "./costs.ts";
-import { Facts, readOperation, type SavedFacts } from "./facts.ts";
+import { readOperation, type SavedFacts, SessionFacts } from "./facts.ts";
 import { isCopied, mayCopy } from "./forks.ts";
-import type { Identity } from "./identity.ts";
+import type { SessionIdentity } from "./identity.ts";
 import { KnownLines, type SavedLines } from "./known-lines.ts";
 import { skippedTypes } from "./line-types.ts";
 import { type Dialect, type LineContext, readMessages } from "./messages.ts";
-import { savedHookMessages } from "./notices.ts";
+import { readSavedHook } from "./notices.ts";
 import { PromptQueue, type SavedQueue } from "./prompt-queue.ts";
 import type { SavedOutputs } from "./saved-outputs.ts";
-import { type SavedTitles, Titles } from "./titles.ts";
+import { type SavedTitles, TitleChooser } from "./titles.ts";
 
-export type Surroundings = {
+export type ClaudeSurroundings = {
   originals: Originals<number>;
   /** The ids of sessions whose files are gone, and which the server has. */
   stored: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export type Surroundings = {
   outputs: SavedOutputs;
 };
 
-type SavedSession = {
+type SavedClaudeSession = {
   facts: SavedFacts;
   costs: SavedCosts;
   evidence: SavedEvidence;
@@ -42,16 +42,16 @@ type SavedSession = {
 export class ClaudeSession {
   readonly #sink: Sink;
   readonly #context: LineContext;
-  readonly #identity: Identity;
-  readonly #around: Surroundings;
+  readonly #identity: SessionIdentity;
+  readonly #around: ClaudeSurroundings;
   readonly #lines: KnownLines;
-  readonly titles: Titles;
+  readonly titles: TitleChooser;
   #costs = new AnswerCosts();
   #copiedCosts = new AnswerCosts(undefined, this.#costs);
   #evidence = new GitEvidence();
   #queue = new PromptQueue();
-  readonly #facts: Facts;
-  #answer = new Answer();
+  readonly #facts: SessionFacts;
+  #answer = new AnswerTracker();
   #messages = 0;
   #held: Message | undefined;
   #isHeldCopied = false;
@@ -61,25 +61,25 @@ export class ClaudeSession {
   constructor(
     sink: Sink,
     dialect: Dialect,
-    identity: Identity,
-    around: Surroundings,
+    identity: SessionIdentity,
+    around: ClaudeSurroundings,
     from?: { state: Fields; messages: number },
   ) {
     this.#sink = sink;
     this.#context = { dialect, outputs: around.outputs, unhandled: (type) => sink.unhandled(type) };
     this.#identity = identity;
     this.#around = around;
-    const saved = from?.state as SavedSession | undefined;
+    const saved = from?.state as SavedClaudeSession | undefined;
     this.#lines = new KnownLines(saved?.lines);
-    this.titles = new Titles(around.summaries, saved?.titles);
-    this.#facts = new Facts(saved?.facts);
+    this.titles = new TitleChooser(around.summaries, saved?.titles);
+    this.#facts = new SessionFacts(saved?.facts);
     this.#tellFolder();
     if (!saved || !from) return;
     this.#costs = new AnswerCosts(saved.costs);
     this.#copiedCosts = new AnswerCosts(undefined, this.#costs);
     this.#evidence = new GitEvidence(saved.evidence);
     this.#queue = new PromptQueue(saved.queue);
-    this.#answer = new Answer(saved.answer);
+    this.#answer = new AnswerTracker(saved.answer);
     this.#unplaced = saved.unplaced;
     this.#messages = from.messages;
     this.#sink.begin(dialect.source, this.#sourceId(), from.messages);
@@ -99,7 +99,7 @@ export class ClaudeSession {
       answer: this.#answer.save(),
       unplaced: this.#unplaced,
       lines: this.#lines.save(),
-    } satisfies SavedSession;
+    } satisfies SavedClaudeSession;
   }
 
   add(record: Fields): void {
@@ -131,7 +131,7 @@ export class ClaudeSession {
 
   #read(record: Fields): Message[] | undefined {
     if (record.type === "attachment") return this.#readAttachment(record);
-    if (record.type === "saved_hook_context") return savedHookMessages(record);
+    if (record.type === "saved_hook_context") return readSavedHook(record);
     return readMessages(record, this.#context);
   }
 

@@ -2,9 +2,9 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readTokens, sumUsage, type Usage } from "../usage.ts";
 import { asCount, asString, toWords } from "../values.ts";
 
-export type Used = { usage?: Usage; costUsd?: number };
+export type RequestUsage = { usage?: Usage; costUsd?: number };
 
-export type ApiRequest = Used & {
+export type ApiRequest = RequestUsage & {
   at: number | undefined;
   /** The number of messages in the conversation before it, less one. */
   index: number | undefined;
@@ -18,7 +18,7 @@ const inclusive = toWords("openai litellm fireworks hicap doubao qwen xai zai re
 
 export const countsCacheAsInput = (providerId: unknown): boolean => inclusive.has(asString(providerId) ?? "");
 
-export function readUsed({ text, modelInfo }: Fields): Used {
+export function readUsed({ text, modelInfo }: Fields): RequestUsage {
   const told = typeof text === "string" ? parseJson(text) : undefined;
   if (!isFields(told)) return {};
   const costUsd = typeof told.cost === "number" && told.cost >= 0 ? told.cost : undefined;
@@ -42,7 +42,7 @@ function readTaskTokens(told: Fields, isInclusive: boolean): Usage {
   return readTokens(usage, { includesCache: isWithin && (isInclusive || told.apiProtocol !== undefined) });
 }
 
-export function sumUsed(all: readonly Used[]): Used {
+export function sumUsed(all: readonly RequestUsage[]): RequestUsage {
   const usages = all.flatMap(({ usage }) => usage ?? []);
   const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
   return {
@@ -56,7 +56,7 @@ export const usedKinds = new Set(["api_req_started", "api_req_finished", "delete
 /** The first message has the index -1. */
 const asIndex = (value: unknown): number | undefined => (value === -1 ? -1 : asCount(value));
 
-export class Requests {
+export class TaskRequests {
   readonly all: ApiRequest[] = [];
   readonly #times = new Map<number, number>();
   model: string | undefined;
@@ -89,7 +89,7 @@ export class Requests {
    *
    * @param index of the answer in the conversation
    */
-  claim(index: number, at: number | undefined): Used {
+  claim(index: number, at: number | undefined): RequestUsage {
     const left = this.all.slice(this.#claimed);
     const byIndex = left.findLastIndex((one) => one.index !== undefined && one.index <= index - 2);
     const byTime = at === undefined ? -1 : left.findLastIndex((one) => one.at !== undefined && one.at <= at);
@@ -101,7 +101,7 @@ export class Requests {
     return sumUsed(claimed);
   }
 
-  rest(): Used {
+  rest(): RequestUsage {
     const left = this.all.slice(this.#claimed);
     this.#claimed = this.all.length;
     return sumUsed(left);

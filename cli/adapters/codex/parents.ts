@@ -14,12 +14,12 @@ const maxParents = 8;
 
 export const isRollout = (name: string): boolean => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name);
 
-type List = { listedAt: number; paths: Promise<string[]> };
+type RolloutList = { listedAt: number; paths: Promise<string[]> };
 
-const lists = new Map<string, List>();
+const lists = new Map<string, RolloutList>();
 const turnsByFile = new Map<string, Set<string>>();
 
-export type Parent = {
+export type ForkOriginal = {
   id: string;
   isThere: boolean;
   /** Undefined if not known, or if the fork numbers its lines. */
@@ -27,7 +27,7 @@ export type Parent = {
 };
 
 /** @param onFolder called with the session's folder before anything else is read; it may throw */
-export async function findParent(path: string, onFolder: (path: string) => void): Promise<Parent | undefined> {
+export async function findParent(path: string, onFolder: (path: string) => void): Promise<ForkOriginal | undefined> {
   const head = await readHead(path);
   const { id: parent, isNumbered = false } = findParentId(head);
   const [, home] = /^(.*)[\\/](?:archived_)?sessions[\\/]/.exec(path) ?? [];
@@ -36,7 +36,7 @@ export async function findParent(path: string, onFolder: (path: string) => void)
   const cwd = folder && asString(parseJson(folder));
   if (cwd) onFolder(cwd);
   const turns = new Set<string>();
-  const rollouts = (await rolloutsBelow(home)).filter((one) => one !== path && basename(one).includes(parent));
+  const rollouts = (await listCachedRollouts(home)).filter((one) => one !== path && basename(one).includes(parent));
   for (const rollout of isNumbered ? [] : rollouts) for (const turn of await readTurns(rollout)) turns.add(turn);
   return { id: parent, isThere: rollouts.length > 0, ...(turns.size > 0 && { turns }) };
 }
@@ -68,7 +68,7 @@ async function readHead(path: string): Promise<string> {
   }
 }
 
-function rolloutsBelow(home: string): Promise<string[]> {
+function listCachedRollouts(home: string): Promise<string[]> {
   const known = lists.get(home);
   if (known && Date.now() - known.listedAt < maxListAgeMs) return known.paths;
   const paths = listRollouts(home);

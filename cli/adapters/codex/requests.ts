@@ -17,9 +17,9 @@ export type RolloutFacts = {
   root?: string | undefined;
 };
 
-type Known = { isReplayed: boolean; threadId: string; facts: RolloutFacts };
+type RequestState = { isReplayed: boolean; threadId: string; facts: RolloutFacts };
 
-export class Requests {
+export class RolloutRequests {
   readonly #held: HeldMessages;
   readonly #countsCopies: boolean;
   #ledger = new TokenLedger();
@@ -39,7 +39,7 @@ export class Requests {
   }
 
   /** A record of another thread is counted there. */
-  addRecord(record: Fields, { isReplayed, threadId, facts }: Known): false | undefined {
+  addRecord(record: Fields, { isReplayed, threadId, facts }: RequestState): false | undefined {
     const { response_id: requestId, thread_id: thread, usage } = record;
     const isOther = asString(thread) !== undefined && thread !== threadId;
     if (isOther && !isReplayed) return false;
@@ -49,11 +49,11 @@ export class Requests {
     return false;
   }
 
-  addTotal(info: Fields, event: Fields, { isReplayed, threadId, facts }: Known): void {
+  addTotal(info: Fields, event: Fields, { isReplayed, threadId, facts }: RequestState): void {
     const usage = this.#ledger.addTotal(info, !isReplayed && (facts.isContinued ?? false));
     const serviceTier = findTier(info.last_token_usage, info, event) ?? facts.tier;
     const from = facts.turn ?? facts.root ?? threadId;
-    this.#send(usage, { requestId: requestAt(from, info.total_token_usage), serviceTier, isReplayed });
+    this.#send(usage, { requestId: makeRequestId(from, info.total_token_usage), serviceTier, isReplayed });
   }
 
   #send(usage: Usage | undefined, facts: EntryFacts): void {
@@ -65,5 +65,5 @@ export class Requests {
  * A copy of the line has other times, but the same turn, or in old versions the same first session, and the same
  * total.
  */
-const requestAt = (from: string, total: unknown): string | undefined =>
+const makeRequestId = (from: string, total: unknown): string | undefined =>
   isFields(total) ? `${from}+${total.input_tokens ?? 0}+${total.output_tokens ?? 0}` : undefined;

@@ -34,7 +34,7 @@ const editorContext = /^\s*# Context from my IDE setup:[\s\S]*?\n## My request f
 
 export const isAbortNote = (text: string): boolean => /^\s*<turn_aborted>/.test(text);
 
-export function userTexts(text: string): Message[] {
+export function splitUserText(text: string): Message[] {
   const notices: Message[] = [];
   let rest = text;
   for (;;) {
@@ -47,7 +47,7 @@ export function userTexts(text: string): Message[] {
   return [...notices, injectedText.test(rest) ? notice(rest, "user") : { role: "user", content: rest }];
 }
 
-export function environmentFolder(text: string): string | undefined {
+export function readEnvironmentFolder(text: string): string | undefined {
   if (!/^\s*<environment_context>/.test(text)) return undefined;
   const [, tagged, listed] = /<cwd>([^<\n]+)<\/cwd>|^Current working directory: (.+)$/m.exec(text) ?? [];
   return (tagged ?? listed)?.trim();

@@ -5,7 +5,7 @@ import { asString } from "../values.ts";
 
 export type UsedRequest = { usage: Usage; model?: string; requestId?: string; stopReason?: string };
 
-export class Requests {
+export class RecordedRequests {
   readonly #seen = new Set<string>();
   readonly #left = new Map<string, UsedRequest>();
   isRecorded = false;

@@ -1,8 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { userText } from "../cursor/text.ts";
+import { readUserText } from "../cursor/text.ts";
 import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, asTimestamp, dropOldest, listFields, toWords } from "../values.ts";
@@ -100,7 +100,7 @@ export class GrokSession {
     const content = asFields(update.content);
     const texts = content.type === "text" ? this.#growing?.texts : this.#growing?.files;
     texts?.push(this.#readText(content));
-    this.#growing?.attachments.push(...attachmentsIn(content));
+    this.#growing?.attachments.push(...listAttachments(content));
     return true;
   }
 
@@ -110,7 +110,7 @@ export class GrokSession {
         return asString(content.text) ?? "";
       case "image":
       case "audio":
-        return dataText(content.type, content.mimeType, content.data);
+        return formatData(content.type, content.mimeType, content.data);
       case "resource_link":
         return `[file: ${asString(content.uri) ?? ""}]`;
       case "resource":
@@ -130,7 +130,7 @@ export class GrokSession {
     const text = texts.filter(Boolean).join(kind === "user_message" ? "\n" : "");
     if (text.trim() === "") return;
     if (kind === "user_message") {
-      const words = userText(text);
+      const words = readUserText(text);
       const last = words.pop();
       if (last) words.push(withAttachments(last, attachments));
       this.#hold(words, at);
@@ -237,7 +237,7 @@ function remember(ids: Set<string>, id: string): void {
   dropOldest(ids, maxIds);
 }
 
-function attachmentsIn({ type, uri, name, mimeType, resource }: Fields): Fields[] {
+function listAttachments({ type, uri, name, mimeType, resource }: Fields): Fields[] {
   if (type === "text") return [];
   const about = asFields(resource);
   const path = asString(name) ?? asString(uri) ?? asString(about.uri);

@@ -10,7 +10,7 @@ import {
   withAttachments,
   withTime,
 } from "../messages.ts";
-import { describeUrl, urlText } from "../pictures.ts";
+import { describeUrl, formatUrl } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
@@ -117,7 +117,7 @@ export class KimiCliSession {
     const [, kind] = /^(image|audio|video)_url$/.exec(type) ?? [];
     if (type === "text") return toTexts(role, part.text);
     if (type === "think") return toThoughts(part.think);
-    if (kind) return [fileMessage(kind, part[type], role)];
+    if (kind) return [makeFileMessage(kind, part[type], role)];
     this.#sink.unhandled(`content.${type}`);
     return [];
   }
@@ -155,9 +155,9 @@ export class KimiCliSession {
   }
 }
 
-function fileMessage(kind: string, file: unknown, role: "user" | "assistant"): Message {
+function makeFileMessage(kind: string, file: unknown, role: "user" | "assistant"): Message {
   const url = asString(asFields(file).url) ?? "";
-  return withAttachments({ role, content: urlText(kind, url) }, [describeUrl(kind, url)]);
+  return withAttachments({ role, content: formatUrl(kind, url) }, [describeUrl(kind, url)]);
 }
 
 const readUsage = (usage: Fields): Usage =>

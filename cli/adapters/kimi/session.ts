@@ -1,11 +1,11 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages } from "../blocks.ts";
+import { readAssistantBlocks } from "../blocks.ts";
 import { notice, toolCall, withTime } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, asTimestamp, toWords } from "../values.ts";
-import { appendedMessages, compactionMessages, makeResult } from "./messages.ts";
+import { makeResult, readAppended, readCompaction } from "./messages.ts";
 
 export const source = "kimi-code";
 
@@ -74,9 +74,9 @@ export class KimiSession {
     const { type, message, count } = record;
     switch (type) {
       case "context.append_message":
-        return appendedMessages(asFields(message), this.#unhandled);
+        return readAppended(asFields(message), this.#unhandled);
       case "context.apply_compaction":
-        return compactionMessages(record, this.#unhandled);
+        return readCompaction(record, this.#unhandled);
       case "context.clear":
         return [notice("The conversation so far was cleared.")];
       case "context.undo":
@@ -110,7 +110,7 @@ export class KimiSession {
     const callId = asString(event.toolCallId);
     switch (event.type) {
       case "content.part":
-        return assistantMessages([event.part], this.#unhandled);
+        return readAssistantBlocks([event.part], this.#unhandled);
       case "tool.call":
         return [toolCall(event.name, callId, event.args)];
       case "tool.result":

@@ -56,11 +56,11 @@ function readMessages(payload: Fields, unhandled: Unhandled): Message[] {
     case "tool_result":
       return [toolResult(text, { callId, isError: payload.success === false })];
     default:
-      return otherMessages(type, payload, unhandled);
+      return readOther(type, payload, unhandled);
   }
 }
 
-function otherMessages(type: string, payload: Fields, unhandled: Unhandled): Message[] {
+function readOther(type: string, payload: Fields, unhandled: Unhandled): Message[] {
   const { key, value } = payload;
   if (type === "session_metadata" && key === "displayError") return toNotices(asFields(value).message);
   if (type === "tombstone") return [notice("The conversation so far was summarized.")];

@@ -9,15 +9,15 @@ type ByModel = Map<string, Usage>;
  * A session's file has an event for each request except those in the background. At its end, a run records the sum of
  * the events so far and of its own requests in the background.
  */
-export class Requests {
-  readonly #runs: readonly Run[];
+export class UnansweredRequests {
+  readonly #runs: readonly QwenRun[];
   readonly #transcripts: ReadonlySet<string>;
   readonly #until: ByModel[];
   readonly #own: ByModel = new Map();
   readonly #answered: ByModel = new Map();
   #hasEvents = false;
 
-  constructor(runs: readonly Run[], transcripts: ReadonlySet<string>) {
+  constructor(runs: readonly QwenRun[], transcripts: ReadonlySet<string>) {
     this.#runs = runs;
     this.#transcripts = transcripts;
     this.#until = runs.map(() => new Map());
@@ -42,7 +42,7 @@ export class Requests {
     for (const [place, { endedAt }] of this.#runs.entries()) {
       if (!(at > endedAt)) add(this.#until[place], model, usage);
     }
-    if (!isCopied && !this.#transcripts.has(agentIn(uiEvent.prompt_id))) add(this.#own, model, usage);
+    if (!isCopied && !this.#transcripts.has(parseAgent(uiEvent.prompt_id))) add(this.#own, model, usage);
   }
 
   addAnswer(model: unknown, usage: Usage | undefined): void {
@@ -68,15 +68,15 @@ function add(to: ByModel | undefined, model: string, usage: Usage): void {
 }
 
 /** Parses the agent in a prompt's id, `SESSION#AGENT#NUMBER`; "" for the session's own. */
-function agentIn(promptId: unknown): string {
+function parseAgent(promptId: unknown): string {
   const [, agent = ""] = /^[^#]+#([^#]+)#\d+$/.exec(asString(promptId) ?? "") ?? [];
   return agent.replace(/[^\w.-]/g, "_");
 }
 
-export type Run = { endedAt: number; models: ReadonlyMap<string, Usage> };
+export type QwenRun = { endedAt: number; models: ReadonlyMap<string, Usage> };
 
-export const readRuns = cacheByStamp<ReadonlyMap<string, readonly Run[]>>(async (path) => {
-  const runs = new Map<string, Run[]>();
+export const readRuns = cacheByStamp<ReadonlyMap<string, readonly QwenRun[]>>(async (path) => {
+  const runs = new Map<string, QwenRun[]>();
   await readLinesQuietly(path, ({ sessionId, timestamp, models }) => {
     const [id, endedAt] = [asString(sessionId), asCount(timestamp)];
     if (id === undefined || endedAt === undefined || !isFields(models)) return;
