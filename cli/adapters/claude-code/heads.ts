@@ -45,33 +45,14 @@ export function getSiblingSummaries(path: string): ReadonlyMap<string, string> {
   return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
 }
 
-<<<<<<< HEAD
-=======
-/** Nearly all files have their first message in so few bytes. */
-const shortBytes = 16 * 1024;
-
->>>>>>> 57d89ef17500c82572e8a4ebbddfb4827e912048
 /** @param isFile true if the path is known to be a regular file */
 export function readHead(path: string, isFile = false): SessionHead {
   const known = heads.get(path);
   if (known) return known;
-<<<<<<< HEAD
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
   const bytes = readBeginningOrNothing(path, isFile);
-  for (const line of linesIn(bytes, () => first !== undefined)) {
-=======
-  const short = parseHead(readBeginningOrNothing(path, isFile, shortBytes), path);
-  const head = short.first === undefined ? parseHead(readBeginningOrNothing(path, isFile), path) : short;
-  if (head.first !== undefined) heads.set(path, head);
-  return head;
-}
-
-function parseHead(bytes: Buffer, path: string): SessionHead {
-  const summaries: [string, string][] = [];
-  let [first, folder]: (string | undefined)[] = [];
   for (const line of splitLines(bytes, () => first !== undefined)) {
->>>>>>> 57d89ef17500c82572e8a4ebbddfb4827e912048
     if (first !== undefined && isRequestLine(line)) continue;
     for (const record of parseRecords(line.toString())) {
       folder ??= asString(record.cwd);
