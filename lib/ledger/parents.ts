@@ -33,7 +33,7 @@ import {
   type StoredRelative,
 } from "#lib/ledger/sql/parents";
 
-export type FoundParents = {
+type FoundParents = {
   named: Named | undefined;
   continuedIn: string | undefined;
   /** The sessions that messages report work of, with the first position of each. */

@@ -12,7 +12,7 @@ type VersionParts = { before: string; version: [number, number]; behind: string 
 const router = "openrouter";
 
 /** `isSecond`: from the second list. */
-export type Nearest = Listed & { isSecond: boolean };
+type Nearest = Listed & { isSecond: boolean };
 
 /**
  * Estimates the price of an unlisted model: a router's price, otherwise the nearest version of the same family in both

@@ -43,7 +43,7 @@ const oneByOne = new Map<string, number>();
 const unreadMs = 600_000;
 const unread = new Pauses({ firstMs: unreadMs, longestMs: unreadMs, maxKeys: 10_000 });
 
-export type Yield = () => Promise<void>;
+type Yield = () => Promise<void>;
 
 /**
  * Indexes the traces that have waited longest, in one transaction, and merges small blocks. A trace stays marked until

@@ -41,7 +41,7 @@ export type QueryScope = "title" | Speaker;
 /** `units` are the words and phrases that excerpts show. */
 export type SearchQuery = { units: QueryUnit[]; groups: QueryGroup[]; scope?: QueryScope };
 
-export type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
+type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
 
 const { queryWords: maxWords, queryFiles: maxFiles, queryFilters: maxFilters } = limits.traces;
 

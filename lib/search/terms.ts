@@ -106,7 +106,7 @@ function hashText(text: string, start: number, end: number): [number, number] {
 /** `start` and `end` are given for words and their parts. */
 export type Visit = (term: number, start?: number, end?: number) => void;
 
-export type Scan = { at: number; previous: number; between: number };
+type Scan = { at: number; previous: number; between: number };
 
 export const beginScan = (): Scan => ({ at: 0, previous: 0, between: 0 });
 

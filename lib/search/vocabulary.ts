@@ -10,7 +10,7 @@ const keyBits = { first: 6, next: 6 };
 const allKeyBits = keyBits.first + keyBits.next;
 
 /** `documents` is approximate. */
-export type Word = { word: string; documents: number };
+type Word = { word: string; documents: number };
 
 /** Sixty to 120 words per bucket. */
 const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));

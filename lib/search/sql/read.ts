@@ -75,7 +75,7 @@ export async function readBucketRanges(
   return rows.map(({ postings }) => postings);
 }
 
-export type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
+type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
 
 /** Documents of traces that have several. */
 export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<TraceSlot[]> {
@@ -130,7 +130,7 @@ const maxCharactersBefore = 2 ** 19;
 const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(length(metadata::text), 0))
   over (order by position rows between unbounded preceding and 1 preceding), 0)`);
 
-export type CandidateBounds = {
+type CandidateBounds = {
   maxMessages: number;
   /** Longer messages, and those after `maxCharactersBefore`, are not read but count. */
   maxCharacters: number;
@@ -175,7 +175,7 @@ export type MessageText = {
   matching: number;
 };
 
-export type TextBounds = {
+type TextBounds = {
   maxMessages: number;
   /** For a longer message, only the surroundings of the first `word` are read. */
   wholeCharacters: number;

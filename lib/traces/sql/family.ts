@@ -13,7 +13,7 @@ export type Relation = "subagent" | "fork" | "continuation";
 /** Deeper than the ledger links (lib/ledger/kinship.ts), so that a cycle ends. */
 const maxDepth = 100;
 
-export type SumsRow = Record<`${Relation}s`, number> & {
+type SumsRow = Record<`${Relation}s`, number> & {
   id: string;
   below: number;
   messages: number;
@@ -118,7 +118,7 @@ export async function readChildren(userId: string, ids: string[], each: number):
   return rows;
 }
 
-export type OriginRow = {
+type OriginRow = {
   id: string;
   relation: Relation;
   position: number | null;
