@@ -6,23 +6,14 @@ import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { readPlace, type SessionFolders } from "#lib/reader/files/paths";
-import { getTitle } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/titles/find";
 import { isRanked } from "#lib/search/query";
 import { type HiddenNames, readHiddenNames } from "#lib/traces/for-others";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";
 import { type messageShape, type Order, type SearchMatch, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import { resolveSearch, searchTraces } from "#lib/traces/search";
 import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
-import {
-  type ListedRow,
-  type Neighbour,
-  readBoundedRows,
-  readNeighbour,
-  readRows,
-  type TraceRow,
-  tellUpdated,
-  traceFields,
-} from "#lib/traces/sql/list";
+import { type ListedRow, type Neighbour, readBoundedRows, readNeighbour, readRows, type TraceRow, tellUpdated, traceFields } from "#lib/traces/sql/list";
 import { isSortKey, readSorted } from "#lib/traces/sql/sorted";
 
 export type Trace = z.input<typeof traceShape>;

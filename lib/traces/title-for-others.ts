@@ -1,6 +1,5 @@
 import "server-only";
-import { getTitle } from "#lib/reader/title";
-import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
+import { getTitle, type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
 import { isWithin, readHiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { readMessages } from "#lib/traces/messages";

@@ -3,7 +3,7 @@ import { instant } from "#lib/fields";
 import { parseFilterDay } from "../../app/(app)/traces/dates.ts";
 import { readListParams } from "../../app/(app)/traces/filters.ts";
 import { isoDay } from "../../app/components/date-format.ts";
-import { addDays, startOfDay } from "../../app/components/zone.ts";
+import { addDays, startOfDay } from "../../app/components/preferences.ts";
 
 test.each([
   ["2016-12-31T23:59:60Z", "2017-01-01"],

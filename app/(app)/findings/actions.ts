@@ -8,8 +8,8 @@ import { maskingForm, rulingForm } from "#lib/findings/schema";
 import { isoDay } from "../../components/date-format";
 import type { FormState } from "../../components/form";
 import { askFirst, refuseForeignOrigin, requireOwnOrigin, sent, text, toFormState } from "../../components/form-guard";
-import { orMissing } from "../../components/or-missing";
-import { readerZone, startOfDay } from "../../components/zone";
+import { orMissing } from "../../components/missing";
+import { readerZone, startOfDay } from "../../components/preferences";
 
 /** Asks before masking. */
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {

@@ -2,7 +2,7 @@ import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
 import type { SearchParams } from "../../components/pages";
-import { startOfDay } from "../../components/zone";
+import { startOfDay } from "../../components/preferences";
 import { filterQuery, type GivenFilters, withQuery } from "./hrefs";
 
 export type ListRequest = {
@@ -24,8 +24,8 @@ const foundPerPage = 20;
 const day = /^\d{4}-\d\d-\d\d$/;
 
 /**
- * Names and ignores invalid parameters, so that old links still show a list; empty ones count as absent. `from` and
- * `to` also accept a day in the reader's zone.
+ * Ignores invalid parameters, so that old links still show a list. `from` and `to` also accept a day in the reader's
+ * zone.
  */
 export function readListParams(params: SearchParams, zone: string): ListRequest {
   const asked = Object.fromEntries(
@@ -62,5 +62,4 @@ export function listed(filter: TraceFilter): Selection {
   return { ...shown(filter), ...(isPlain && { families: true }) };
 }
 
-/** The API knows no reader's time zone, so it gets moments. */
 export const exportHref = (filter: TraceFilter): string => withQuery("/api/traces/export", filterQuery(shown(filter)));
