@@ -69,11 +69,11 @@ export async function readBest<T>(
   const isRead = query.units.length > 0 && query.scope !== "title" && traceIds.length > 0;
   const texts = isRead ? await readMatches(tx, userId, traceIds, search) : [];
   const other = beside();
-  return Promise.all([makeExcerpts(texts, query, weightsOfUnits(query, weights)), other]);
+  return Promise.all([makeExcerpts(texts, query, selectUnitWeights(query, weights)), other]);
 }
 
 /** Facts and excluded units appear in no text. */
-function weightsOfUnits({ groups, units }: SearchQuery, weights: number[]): number[] {
+function selectUnitWeights({ groups, units }: SearchQuery, weights: number[]): number[] {
   const all = groups.flatMap((group) => group.units);
   return units.map((unit) => weights[all.indexOf(unit)] ?? 0);
 }
@@ -103,7 +103,7 @@ async function readMatches(
   const within = (await haveParts(tx, userId, traceIds))
     ? { hits: await bestParts(tx, userId, matched, maxDocuments, weights), maxDocuments }
     : undefined;
-  const telling = tellingUnits(query.units, weights && weightsOfUnits(query, weights));
+  const telling = tellingUnits(query.units, weights && selectUnitWeights(query, weights));
   const word = longestWord(telling);
   return readTexts(tx, userId, traceIds, joinPatterns(telling), { ...bounds, word }, within);
 }
@@ -199,7 +199,7 @@ async function findBest(
   const has = judged.map(({ found, facts }) => computeShare(found, weights) + facts);
   const max = Math.max(0, ...has);
   const mostFacts = Math.max(0, ...judged.map(({ facts }) => facts));
-  const failure = isFailureAsked(query) ? worthOfFailure : 1;
+  const failure = isFailureAsked(query) ? failureFactor : 1;
   return judged
     .map((one, at) => ({ ...one, has: has[at] as number }))
     .filter(({ has, facts }) => has > 0 && (has === max || (facts === mostFacts && has >= minShareOfBest * max)))
@@ -226,7 +226,7 @@ function countFacts(message: MessageText, groups: string[][]): number {
 }
 
 /** Applies if the query asks for failures. */
-const worthOfFailure = 1.6;
+const failureFactor = 1.6;
 const isFailureAsked = ({ units }: SearchQuery) =>
   units.some(({ written }) => /^(?:fail\w*|errors?|crash\w*)$/i.test(written));
 

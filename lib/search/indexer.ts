@@ -141,10 +141,10 @@ async function writeDraft(tx: PoolClient, userId: string, { postings, documents,
 
 const getMessageCount = ({ messageCount }: Waiting) => messageCount;
 
-function upTo<T>(rows: T[], max: number, sizeOf: (row: T) => number): T[] {
+function upTo<T>(rows: T[], max: number, getSize: (row: T) => number): T[] {
   let sum = 0;
   const beyond = rows.findIndex((row) => {
-    sum += sizeOf(row);
+    sum += getSize(row);
     return sum > max;
   });
   return beyond === -1 ? rows : rows.slice(0, Math.max(1, beyond));

@@ -92,7 +92,7 @@ export async function rank(
   const ofBlock = new Float64Array(maxDocuments);
   for (const [place, { slots, ofUnits }] of found.entries()) {
     const terms = read[place] as TermSlots;
-    const ranked = slotsDown(place < wholes ? slots : both(slots, slotsOfAny(ofTitles, terms)));
+    const ranked = slotsDown(place < wholes ? slots : both(slots, findAnySlots(ofTitles, terms)));
     if (ranked.length === 0) continue;
     scoreInto(ofBlock, ofUnits, weights, scoredAt(place), terms);
     for (const slot of ranked) {
@@ -118,7 +118,7 @@ function countNewest(found: BlockMatch[], enough: number): number {
   return beyond === -1 ? found.length : beyond;
 }
 
-function slotsOfAny(scored: Scored[], read: TermSlots): Buffer {
+function findAnySlots(scored: Scored[], read: TermSlots): Buffer {
   const slots = Buffer.alloc(maxSlots);
   for (const { terms } of scored) visitSlots(terms, read, (slot) => setBit(slots, slot, true));
   return slots;

@@ -79,22 +79,22 @@ export async function* readPieces(
   }
 }
 
-export async function* jsonOf(
+export async function* writeMessagesJson(
   userId: string,
   traceId: string,
   { messages, isLong }: MessagePart,
-  fieldsOf: (message: Message) => object,
+  toFields: (message: Message) => object,
   mask?: Mask,
 ): AsyncGenerator<string, undefined> {
   const [first] = messages;
   if (!first) return;
   if (!isLong) {
     const shown = mask ? await allForOthers(messages, mask) : messages;
-    yield shown.map((message) => JSON.stringify(fieldsOf(message))).join(",");
+    yield shown.map((message) => JSON.stringify(toFields(message))).join(",");
     return;
   }
   const { position } = first;
-  const { content: _content, metadata, ...rest } = fieldsOf(first) as Partial<Message>;
+  const { content: _content, metadata, ...rest } = toFields(first) as Partial<Message>;
   yield `${JSON.stringify(mask ? maskValueForOthers(rest, mask) : rest).slice(0, -1)},"content":"`;
   const content = readPieces(userId, traceId, position, "content");
   for await (const piece of mask ? maskPieces(content, mask) : content) yield JSON.stringify(piece).slice(1, -1);

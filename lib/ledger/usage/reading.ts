@@ -73,7 +73,7 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
 
   return {
     see,
-    openFrom: (position) => startOfAnswers(isSeveral ? [] : used, position),
+    openFrom: (position) => findAnswersStart(isSeveral ? [] : used, position),
     found() {
       // Agents name the branch at a session's end or at its beginning; the other answers get that name.
       const before = branches.now === own ? branches.first : undefined;
@@ -82,7 +82,7 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
         used: used.flatMap(({ isRaw: _, last: __, uuid, toldAt, ...one }) => {
           const key =
             one.requestId === undefined
-              ? keyOfLine(trace, { ...one, uuid, toldAt })
+              ? makeUnnamedAnswerKey(trace, { ...one, uuid, toldAt })
               : makeAnswerKey(one, isSeveral ? uuid : "");
           // Without a key nothing shows that the original session has it.
           return one.isReplayed && key === undefined ? [] : [{ ...one, branch: one.branch ?? before, key }];
@@ -93,7 +93,7 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
 }
 
 /** Position from which the last answers are read again as a whole, so that no part counts twice. */
-function startOfAnswers(used: Reported[], position: number): number | undefined {
+function findAnswersStart(used: Reported[], position: number): number | undefined {
   const goingOn = used.slice(-maxAtOnce).find(({ requestId }) => requestId !== undefined);
   let start = Math.min(position, goingOn?.position ?? position);
   for (const one of used.toReversed()) if (one.position < start && one.last >= start) start = one.position;
@@ -121,7 +121,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
  * Key without a request id: the line's unique id and time, or time, model and input. Times in whole seconds may have
  * been cut and don't suffice.
  */
-function keyOfLine(
+function makeUnnamedAnswerKey(
   { source }: LedgerTrace,
   { uuid, toldAt, model, tokens }: Pick<Reported, "uuid" | "toldAt" | "model" | "tokens">,
 ): string | undefined {
