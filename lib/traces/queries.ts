@@ -13,7 +13,16 @@ import { type Ranking, rankTraces } from "#lib/traces/ranking";
 import { type messageShape, type Order, type SearchMatch, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import { resolveSearch, searchTraces } from "#lib/traces/search";
 import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
-import { type ListedRow, type Neighbour, readBoundedRows, readNeighbour, readRows, type TraceRow, tellUpdated, traceFields } from "#lib/traces/sql/list";
+import {
+  type ListedRow,
+  type Neighbour,
+  readBoundedRows,
+  readNeighbour,
+  readRows,
+  type TraceRow,
+  tellUpdated,
+  traceFields,
+} from "#lib/traces/sql/list";
 import { isSortKey, readSorted } from "#lib/traces/sql/sorted";
 
 export type Trace = z.input<typeof traceShape>;

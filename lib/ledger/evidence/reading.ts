@@ -13,7 +13,7 @@ import { readTranscript } from "#lib/reader/markers";
  * Source of proof: a program's output, a pull request tool, a message's branch, the agent's records (`session-meta`,
  * `pr-link`), or the client.
  */
-export type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
+type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
 
 type EvidenceFields<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
 export type BranchRow = EvidenceFields<TraceBranch>;
