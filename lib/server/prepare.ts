@@ -8,7 +8,7 @@ import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
 import { warnAboutHttp } from "#lib/server/listen";
-import { enableSinks } from "#lib/telemetry/sink-state";
+import { enableSinks } from "#lib/telemetry/sink";
 
 /** During an upgrade a new web process starts before the migration: it is not ready, and must not end. */
 async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> {
