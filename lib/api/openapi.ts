@@ -1,4 +1,3 @@
-// The OpenAPI 3.1 document is made of the operations that the routes are made of.
 import type { z } from "zod";
 import {
   createDocument,
@@ -44,10 +43,7 @@ function describeAnswers(operation: Operation): Record<string, ZodOpenApiRespons
   return operation.about.foreign ? answers : { ...answers, default: internalAnswer() };
 }
 
-/**
- * An empty alternative means that no authorization is needed. A token lists the scope that it needs (OpenAPI 3.1 allows
- * roles there).
- */
+/** An empty alternative means that no authorization is needed. OpenAPI 3.1 allows roles beside a token. */
 function describeSecurity({ auth, scope, about }: Operation): Record<string, string[]>[] {
   if (about.secret) return [{ operatorSecret: [] }];
   if (about.optionalToken) return [{}, { token: [] }];

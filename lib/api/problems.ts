@@ -1,11 +1,10 @@
-// Describes errors for OpenAPI. The examples are real answers: tests/api/openapi.test.ts sends them all.
+// The examples are real answers: tests/api/openapi.test.ts sends them all.
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { type ErrorCode, errorTable, insufficientScope } from "#lib/errors";
 import { fieldErrors } from "#lib/fields";
 import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
-/** The default descriptions, which an operation may replace. */
 const usualErrors: Record<ErrorCode, string> = {
   invalid_json: "The body is not JSON in UTF-8.",
   invalid_request: "A field or parameter is not valid; `errors` has its path.",
@@ -59,7 +58,6 @@ export const describeHeaders = (headers: Record<string, Header>) =>
     ]),
   );
 
-/** Returns an operation's error codes, without `internal`, each with its example. */
 export function listErrors(operation: Operation): Partial<Record<ErrorCode, ErrorExample>> {
   const { about } = operation;
   const codes = new Set([...usualCodes(operation), ...(Object.keys(about.errors ?? {}) as ErrorCode[])]);

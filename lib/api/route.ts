@@ -31,7 +31,6 @@ type Handler = {
   declared?: object;
 };
 
-/** The enforced part of an operation; the route for unknown paths has no path. */
 type Options<P, Q, B, R> = Authorization & {
   path?: string;
   params?: z.ZodType<P>;
@@ -61,16 +60,13 @@ class Reply<R> {
   }
 }
 
-/** Returns JSON with a status other than 200, or headers. */
 export const reply = <R>(data: R, status: number, headers: Record<string, string> = {}) =>
   new Reply(data, status, headers);
 
 export const noContent = () => new Response(null, { status: 204 });
 
 /**
- * Makes one method of a route. The handler returns the data of a 200, a `reply`, or a `Response` (a stream), and throws
- * `SpoorError`. The caller is authorized before the body is read; a malformed path parameter is 404 whatever the
- * caller's scopes.
+ * The caller is authorized before the body is read, and a malformed path parameter is 404 whatever the caller's scopes.
  */
 export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined, R = unknown>(
   options: Options<P, Q, B, R> & { auth: M },
@@ -106,11 +102,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
   return handler;
 }
 
-/**
- * Makes the exports of a `route.ts`: HEAD for a GET, OPTIONS, and a 405 for other methods, since Next's own has no
- * body.
- * @param options.head false if a GET changes something
- */
+/** Next's own 405 has no body. @param options.head false if a GET changes something */
 export function route(
   endpoints: Partial<Record<Exclude<Method, "HEAD" | "OPTIONS">, Handler>>,
   options: { head?: boolean } = {},

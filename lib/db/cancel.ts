@@ -3,9 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const againMs = 100;
 
 /**
- * Runs `work`, and after an abort calls `cancel` until `work` has ended, since a cancel between two statements has no
- * effect. No cancel is in progress when this returns.
- * @throws the signal's reason if it was aborted
+ * After an abort, calls `cancel` until `work` has ended, since a cancel between two statements has no effect.
+ * @throws the signal's reason
  */
 export async function whileWanted<T>(
   signal: AbortSignal,

@@ -14,10 +14,9 @@ import { type Prisma, PrismaClient } from "#lib/generated/prisma/client";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
-/** The pool, or one of its clients inside a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient;
 
-/** Prisma, or one of its transactions: for helpers that may run inside their caller's transaction. */
+/** Prisma, or one of its transactions. */
 export type Db = Prisma.TransactionClient;
 
 type Connections = { pool: LimitedPool; prisma?: PrismaClient };
@@ -26,12 +25,11 @@ type Database = { connections?: Connections | undefined; statementSeconds?: numb
 const database = oncePerProcess("database", (): Database => ({}));
 const patience = oncePerProcess("patience", () => new AsyncLocalStorage<true>());
 
-/** Limits the time of this process's statements, but for those of `transaction` and `patiently`. */
+/** Limits statements of this process, but for those of `transaction` and `patiently`. */
 export function limitStatements(seconds: number | undefined): void {
   database.statementSeconds = seconds;
 }
 
-/** Runs work whose statements have no time limit. */
 export const patiently = <T>(work: () => Promise<T>): Promise<T> => patience.run(true, work);
 
 function connections(): Connections {
@@ -54,23 +52,21 @@ function makePool(): LimitedPool {
   const created = new LimitedPool(options, { usual, wanted });
   // Without a listener, an idle connection that breaks (a restarted server) would end the process.
   created.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
-  // So would one that breaks between two statements of a transaction.
+  // so would one that breaks inside a transaction
   created.on("connect", (client) => client.on("error", () => {}));
   closeBeforeSuspension(created);
   return created;
 }
 
-/** Returns false if a pooler in transaction mode is in front of PostgreSQL, where connections are not sessions. */
+/** Returns false behind a pooler in transaction mode. */
 export async function hasSessions(): Promise<boolean> {
   const { pool } = connections();
   (await pool.connect()).release();
   return !pool.isPooled;
 }
 
-/** Returns the process's connection pool, which Prisma and `pg` share. */
 export const pool = (): pg.Pool => connections().pool;
 
-/** Returns Prisma on the shared pool. */
 export function prisma(): PrismaClient {
   const made = connections();
   made.prisma ??= new PrismaClient({
@@ -86,26 +82,21 @@ const plansDiscardedAt = new WeakMap<pg.PoolClient, number>();
 const maxPlanAgeMs = 1000;
 
 /**
- * Runs `work` in a transaction: committed when it returns, rolled back when it throws.
- * A connection discards its plans once a second. Those of foreign key checks, planned while a table was empty, would
- * otherwise read all of a user's traces for every message.
+ * Once a second a connection discards its plans: those of foreign key checks, planned while a table was empty, would
+ * read all of a user's traces for every message.
  */
 export function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
   const all: Settings = { ...(database.statementSeconds !== undefined && { statement_timeout: "0" }), ...settings };
   return within((tx) => [...freshPlans(tx), "begin", ...setLocal(all)], work);
 }
 
-/**
- * Runs `work` in a read-only transaction with one snapshot, whose statements end after ten seconds.
- * @param signal cancels them in PostgreSQL
- */
+/** Runs a read-only transaction with one snapshot. @param signal cancels its statements in PostgreSQL */
 export function snapshot<T>(
   work: (tx: pg.PoolClient) => Promise<T>,
   settings: Settings = {},
   signal?: AbortSignal,
 ): Promise<T> {
   const all = { statement_timeout: `${limits.reads.statementSeconds}s`, ...settings } as const;
-  // The backend is the transaction's own, also behind a pooler.
   const opening = ["begin isolation level repeatable read, read only", ...setLocal(all), identify];
   return within(() => opening, work, signal);
 }
@@ -129,7 +120,7 @@ const identify = "select pg_backend_pid() as pid, extract(epoch from now())::tex
 
 const readIdentity = (opened: unknown) => ([opened].flat() as pg.QueryResult<Identity>[]).at(-1)?.rows[0];
 
-/** Cancels a transaction's statement, and nothing if the backend is another client's by then. */
+/** Cancels nothing if the backend is another client's by then. */
 async function cancelStatement(transaction: Identity | undefined): Promise<void> {
   await pool()
     .query(
@@ -157,7 +148,6 @@ function freshPlans(tx: pg.PoolClient): string[] {
   return ["discard plans"];
 }
 
-/** Removes the time limit from the statements of a transaction of Prisma's. */
 export async function allowLong(tx: Db): Promise<void> {
   await tx.$executeRaw`set local statement_timeout = 0`;
 }

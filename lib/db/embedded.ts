@@ -16,11 +16,9 @@ import { keepRunning } from "./server-watch.ts";
 import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
- * A running embedded server.
- * `keep` restarts it at the same place whenever it ends, unless another process owns it; it rejects if that fails, and
- * resolves after `stop`. `whenUp` resolves once the server takes connections, or after `stop`. `stop` ends this
- * process's use of it, and also the server if this process owns it or the owner is gone; `stopAround` also runs work
- * before others can start it again.
+ * `keep` restarts the server at the same place, unless another process owns it, and rejects if that fails. `whenUp`
+ * waits for a recovery. `stop` also stops the server if this process owns it or the owner is gone, and `stopAround`
+ * runs work before others can start it.
  */
 export type EmbeddedDatabase = {
   url: string;
@@ -33,7 +31,6 @@ export type EmbeddedDatabase = {
 export type StartOptions = {
   /** A command by default. Others wait while a command owns the server, since it will stop it. */
   kind?: Kind;
-  /** The folder of PostgreSQL's programs, if not this version's own. */
   programs?: string | undefined;
   say?: (line: string) => void;
   signal?: AbortSignal | undefined;
@@ -44,11 +41,9 @@ export type StartOptions = {
 };
 
 /**
- * Starts the embedded PostgreSQL of a data folder, or connects to a running one and owns it if its process was killed.
- * A recovery from a crash is waited for, since a stop would only repeat it.
- * @param dataDir contains `postgres/` (the cluster), `postgres.password` and `postgres.owner`; created if missing
- * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or no server starts within 30 s;
- * the signal's reason after an abort
+ * Starts the embedded PostgreSQL of a data folder, or connects to a running one, which it owns if its process was
+ * killed.
+ * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or no server starts within 30 s
  */
 export async function startEmbedded(dataDir: string, options: StartOptions = {}): Promise<EmbeddedDatabase> {
   const folder = resolve(dataDir);
@@ -74,20 +69,15 @@ export async function startEmbedded(dataDir: string, options: StartOptions = {})
 
 const ownerFile = (dataDir: string): string => join(dataDir, "postgres.owner");
 
-/** Returns the major version of PostgreSQL that made a data folder's cluster. */
 export async function readMajorVersion(dataDir: string): Promise<number | undefined> {
   const text = await readFile(join(dataDir, "postgres/PG_VERSION"), "utf8").catch(() => undefined);
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-/** Returns whether a process owns the server of a data folder. */
 export const isInUse = async (dataDir: string): Promise<boolean> =>
   (await findOwner(ownerFile(resolve(dataDir)))) !== undefined;
 
-/**
- * Finishes an upgrade that was killed before its last step (lib/server/move.ts), or else an empty cluster would be
- * made.
- */
+/** Without it a killed upgrade (lib/server/move.ts) would leave an empty cluster. */
 async function endUpgrade(folder: string): Promise<void> {
   const [cluster, upgraded] = [join(folder, "postgres"), join(folder, "upgrade/postgres")];
   if (existsSync(cluster) || !existsSync(join(upgraded, "PG_VERSION"))) return;
@@ -110,7 +100,6 @@ async function prepareCluster(server: EmbeddedServer): Promise<void> {
   );
 }
 
-/** `disown` is set while this process owns the server. */
 type EmbeddedServer = Cluster & {
   programs: Programs;
   owner: string;
@@ -119,7 +108,6 @@ type EmbeddedServer = Cluster & {
   ending: AbortController;
 };
 
-/** Makes this process the owner unless a living one is. @returns whether it is */
 async function mayStart(server: EmbeddedServer): Promise<boolean> {
   if (server.disown) return true;
   server.disown = await becomeOwner(server.owner, server.kind);
@@ -187,7 +175,7 @@ async function stopServer(server: EmbeddedServer): Promise<void> {
 }
 
 /**
- * Starts a server, or finds the running one. Retries while locks or shared memory of a killed server are in the way.
+ * Retries while locks or shared memory of a killed server are in the way.
  * @param former the URL of the server to replace
  */
 async function startServer(server: EmbeddedServer, options: StartOptions, former?: string): Promise<string> {
@@ -212,7 +200,7 @@ async function startServer(server: EmbeddedServer, options: StartOptions, former
         );
       isTold ||= tookMs > tellMs;
     } else {
-      // Making a new cluster may have used up the time, and its server is started once in any case.
+      // A new cluster's server is started once, even if making it used up the time.
       const isTried = !isOwn || failure !== undefined;
       if (isTried && tookMs > patienceSeconds * 1000) throw await notStarted(server, failure);
       if (isOwn) failure = await callStart(server, await choosePlace(server, options, former));
@@ -228,10 +216,7 @@ const recovering =
 
 const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { signal }).catch(() => {});
 
-/**
- * Chooses a socket in the cluster's folder, which no other account may enter. Otherwise it is a loopback port, which
- * every account reaches.
- */
+/** No other account may enter a socket in the cluster's folder; every account reaches a loopback port. */
 async function choosePlace(
   { cluster }: EmbeddedServer,
   { tcp = false }: StartOptions,
@@ -245,7 +230,7 @@ async function choosePlace(
 
 type ListenPlace = { listen_addresses: string; unix_socket_directories: string; port: number };
 
-/** Calls `pg_ctl start`. @returns its failure, also if the server is still starting after five seconds */
+/** @returns the failure, also of a start that takes over five seconds */
 async function callStart(server: EmbeddedServer, place: ListenPlace): Promise<Error | undefined> {
   await removeStaleLockFile(server);
   const settings = { ...serverSettings, ...place };
@@ -278,7 +263,7 @@ const logFile = ({ cluster }: EmbeddedServer): string => join(cluster, "server.l
 
 async function readLogTail(server: EmbeddedServer): Promise<string> {
   const text = await readFile(logFile(server), "utf8").catch(() => "");
-  // Each attempt to connect during a start leaves such a line.
+  // each attempt to connect during a start leaves such a line
   const telling = text.split("\n").filter((line) => line && !line.endsWith("the database system is starting up"));
   return telling.slice(-12).join("\n");
 }

@@ -1,4 +1,4 @@
-// Heavy reads take longer the more a user has stored (docs/architecture.md lists them).
+// docs/architecture.md lists the heavy reads.
 import "server-only";
 import type pg from "pg";
 import { FairQueue } from "#lib/concurrency/fair-queue";
@@ -11,12 +11,12 @@ import { limits } from "#lib/limits";
 const { heavyPerUser, maxLongWaitingPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;
 
 /**
- * Heavy reads hold at most this share of the pool. All other statements take milliseconds, so sign-in, accept and
- * health never wait for a heavy read.
+ * The rest of the pool is for statements that take milliseconds, so that sign-in, accept and health never wait for a
+ * heavy read.
  */
 const share = 1 / 2;
 
-/** Reads that last as long as their client takes what is sent. */
+/** These last as long as their client takes what is sent. */
 const longReads = {
   export: { perUser: limits.reads.exportsPerUser },
   answer: { perUser: limits.reads.longAnswersPerUser },
@@ -42,12 +42,11 @@ function queues(): Queues {
   });
 }
 
-/** `refuse` ends the wait after `maxWaitSeconds`, `wait` when the client is gone. */
 export type Patience = "refuse" | "wait";
 
 /**
- * Runs one of a user's heavy reads, which wait for each other and never for other users. Calls must not be nested.
- * @throws SpoorError `overloaded` after a long wait or with too many waiting; AbortError if the client is gone
+ * A user's heavy reads wait for each other, never for other users. Calls must not be nested.
+ * @throws SpoorError `overloaded`; AbortError if the client is gone
  */
 export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patience: Patience = "refuse"): Promise<T> {
   const detail = "Too many searches, exports and counts are running. Try again when yours have ended.";
@@ -59,11 +58,7 @@ export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patie
   }
 }
 
-/**
- * Runs a heavy read in a snapshot whose statements end with the request.
- * @param options.seconds a lower time limit of a statement
- * @throws as `heavyTurn`, and SpoorError `overloaded` for a slow statement
- */
+/** A heavy read in a snapshot whose statements end with the request. @throws as `heavyTurn` */
 export function heavyRead<T>(
   userId: string,
   work: (tx: pg.PoolClient) => Promise<T>,
@@ -74,11 +69,7 @@ export function heavyRead<T>(
   return heavyTurn(userId, read, patience);
 }
 
-/**
- * Begins one of a user's exports, long answers or outlines.
- * @returns a function that ends it, as does the end of the request
- * @throws as `heavyTurn`
- */
+/** @returns a function that ends it, as does the end of the request @throws as `heavyTurn` */
 export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
   const detail = `Other ${kind === "sharedOutline" ? "outline" : kind}s of yours are running. Wait until one has ended.`;
   const patience = kind === "outline" || kind === "sharedOutline" ? "wait" : "refuse";

@@ -4,12 +4,12 @@ import { log } from "#lib/log";
 
 type RunQuery = (first: string | pg.QueryConfig, ...rest: unknown[]) => Promise<pg.QueryResult>;
 
-/** Time limits of a statement in seconds, 0 for none: `usual` is a connection's, `wanted` the current one. */
+/** In seconds, 0 for none. */
 type StatementLimit = { usual: number; wanted: () => number };
 
 /**
- * A pool that limits the time of its statements, also behind a pooler in transaction mode (PgBouncer). There a setting of the session
- * would reach other clients' statements, so each statement runs unnamed in a transaction that sets its limit.
+ * Behind a pooler in transaction mode (PgBouncer) a setting of the session would reach other clients, so each statement
+ * runs unnamed in a transaction that sets its limit.
  */
 export class LimitedPool extends pg.Pool {
   /** Known with the first connection. */
@@ -35,7 +35,6 @@ export class LimitedPool extends pg.Pool {
     return wanted() === (this.isPooled ? 0 : usual) ? "" : `; set local statement_timeout = '${wanted()}s'`;
   }
 
-  /** Finds out whether a pooler is in front, and sets the limit: on the connection, or at the start of Prisma's transactions. */
   async #prepare(client: pg.PoolClient): Promise<void> {
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
     // A pooler gives each client a number of its own for cancelling.
@@ -65,7 +64,7 @@ async function runAndRelease<T>(client: pg.PoolClient, work: () => Promise<T>): 
   }
 }
 
-/** Runs work in a transaction on a client, and releases the client. One that can't be rolled back is closed. */
+/** A client that can't be rolled back is closed. */
 export async function runInTransaction<T>(
   client: pg.PoolClient,
   opening: string,

@@ -13,8 +13,8 @@ import { EnvError } from "#lib/errors";
 
 const ownFolder = resolve("prisma/migrations");
 /**
- * Everybody who needs the table waits behind a statement that waits for a lock. Below `deadlock_timeout` (1 s) the
- * migration gives way in a deadlock before a request is ended for it.
+ * Others wait behind a statement that waits for a lock. Below `deadlock_timeout` (1 s) the migration gives way to
+ * requests.
  */
 const lockTimeout = "300ms";
 const lockPatienceMs = 60_000;
@@ -32,10 +32,10 @@ const createRecords = `create table if not exists _prisma_migrations (
   applied_steps_count integer not null default 0)`;
 
 /**
- * Applies the pending migrations as `prisma migrate deploy` would, distributes tables that they added, then runs
- * `after`. Processes take turns. A migration is one transaction, retried for a minute if it does not get its locks.
+ * Applies migrations as `prisma migrate deploy` would; processes take turns. A migration is one transaction, retried
+ * for a minute if it does not get its locks.
  * @returns the names of the migrations applied
- * @throws EnvError with the failed migration's name and PostgreSQL's message
+ * @throws EnvError with PostgreSQL's message
  */
 export function migrate(databaseUrl: string, after: () => Promise<void>, folder = ownFolder): Promise<string[]> {
   return withMigrationLock(databaseUrl, () => applyPending(databaseUrl, after, folder));
@@ -75,13 +75,11 @@ async function findPending(client: pg.Client, folder: string): Promise<string[]>
   );
 }
 
-/** Applies and records one migration in a transaction. A failure is recorded as rolled back. */
 async function applyMigration(client: pg.Client, folder: string, name: string, deadline: number): Promise<void> {
   const script = await readFile(join(folder, name, "migration.sql"), "utf8");
   const record = [randomUUID(), createHash("sha256").update(script).digest("hex"), name];
   for (;;) {
     try {
-      // A migration that a crash loses is not recorded either.
       await client.query(`begin; set local lock_timeout = '${lockTimeout}'; set local synchronous_commit = off`);
       await client.query(endWithProcess);
       // Citus sends its nodes a statement's whole text, and they take one statement at a time.

@@ -6,7 +6,6 @@ import type pg from "pg";
 /** From a variable the build can't see which files a route reads, and packs the whole project with it. */
 const readOwn = () => readdir(join(process.cwd(), "prisma/migrations"), { withFileTypes: true });
 
-/** Returns the names of this version's migrations that are not applied. */
 export async function pendingMigrations(database: pg.Pool | pg.Client, entries = readOwn()): Promise<string[]> {
   const names = (await entries).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   const { rows } = await database.query<{ name: string }>(

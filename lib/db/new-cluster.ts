@@ -6,7 +6,7 @@ import type { Cluster } from "./postmaster.ts";
 
 type NewCluster = Cluster & { programs: Programs };
 
-/** Creates a cluster in a temporary folder and renames it, so that a killed start leaves none incomplete. */
+/** A killed start leaves no incomplete cluster. */
 export async function makeCluster(wanted: NewCluster): Promise<void> {
   const draft = await mkdtemp(`${wanted.cluster}.`);
   try {

@@ -1,4 +1,4 @@
-// The owner of an embedded server starts, restarts and stops it; other processes on the same data folder only connect.
+// Only the owner of an embedded server starts, restarts and stops it.
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
@@ -21,8 +21,8 @@ export async function findOwner(path: string): Promise<Owner | undefined> {
 }
 
 /**
- * Makes this process the owner unless a living process is. If two find a dead owner at once, both may become owners:
- * the first to end stops the server, and a launcher restarts it.
+ * If two processes find a dead owner at once, both may become owners: the first to end stops the server, and a launcher
+ * restarts it.
  * @returns a function that ends the ownership
  */
 export async function becomeOwner(path: string, kind: Kind): Promise<(() => Promise<void>) | undefined> {

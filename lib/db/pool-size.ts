@@ -9,7 +9,7 @@ const perJob = 2;
 const least = perJob + 1;
 const defaults = { web: 10, workerWithoutJobs: 8 };
 
-/** Reserves connections for a worker's queue. Call it before the pool is made. */
+/** Call it before the pool is made. */
 export function leaveConnections(count: number): void {
   connections.left = count;
 }
@@ -21,7 +21,6 @@ export function poolSize(): number {
   return Math.max(least, (DATABASE_POOL_MAX ?? byDefault) - (left ?? 0));
 }
 
-/** Returns `WORKER_CONCURRENCY`, or fewer if there are not enough connections. */
 export function jobsAtOnce(): number {
   return Math.min(env().WORKER_CONCURRENCY, Math.floor((poolSize() - 1) / perJob));
 }

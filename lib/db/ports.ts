@@ -1,13 +1,11 @@
 import { createServer } from "node:net";
 
-/** Returns a loopback port that nothing listens on. */
 export async function freePort(): Promise<number> {
   const port = await listen(0);
   if (port === undefined) throw new Error("No free port was found.");
   return port;
 }
 
-/** Tells whether nothing listens on a loopback port. */
 export async function isFree(port: number): Promise<boolean> {
   return (await listen(port)) !== undefined;
 }

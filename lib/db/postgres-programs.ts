@@ -7,11 +7,9 @@ import { EnvError } from "#lib/errors";
 
 const run = promisify(execFile);
 
-/** PostgreSQL's programs, and how to run them as a user that PostgreSQL accepts. */
 export type Programs = { bin: string; prefix: string[]; owner: { uid: number; gid: number } | undefined };
 
 /**
- * Finds the platform's PostgreSQL, or the programs given.
  * @param folder the data folder, which the account that runs PostgreSQL must reach
  * @throws if the platform has none, or this user can't run it
  */
@@ -38,7 +36,7 @@ async function ownPrograms(): Promise<string> {
   return bin;
 }
 
-/** Makes missing links between PostgreSQL's libraries: npm packs none, and may run no scripts. */
+/** npm packs no links, and may run no scripts. */
 export async function linkLibraries(folder: string): Promise<void> {
   const text = await readFile(join(folder, "native/pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
@@ -60,11 +58,7 @@ export async function majorVersion(bin: string): Promise<number> {
   return Number(/\) (\d+)/.exec(stdout)?.[1]);
 }
 
-/**
- * Fetches the programs of another major version with npm into the data folder.
- * @returns undefined for this version's own
- * @throws EnvError if npm has none
- */
+/** @returns undefined for this version's own programs @throws EnvError if npm has none */
 export async function fetchPrograms(
   dataDir: string,
   major: number,
@@ -103,10 +97,7 @@ function asOwner({ uid, gid }: { uid: number; gid: number }, folder: string): Ru
   );
 }
 
-/**
- * PostgreSQL refuses to run as root: it runs as the account `postgres` if that reaches data and programs, otherwise in
- * a user namespace.
- */
+/** PostgreSQL refuses to run as root. */
 async function unprivileged(folder: string, bin: string): Promise<RunAs> {
   const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
   const [, , uid, gid] =
@@ -127,7 +118,7 @@ async function unprivileged(folder: string, bin: string): Promise<RunAs> {
 
 const becoming = (uid: number, gid: number) => ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
 
-/** Maps root to another id, if the system has user namespaces. Outside, files stay root's. */
+/** Outside of the namespace files stay root's. */
 function inNamespace(): RunAs | undefined {
   const prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
   const works = spawnSync("unshare", [...prefix.slice(1), process.execPath, "--version"]).status === 0;

@@ -8,10 +8,7 @@ import { removeSocketLock, socketUrl } from "./socket.ts";
 
 export type Cluster = { cluster: string; password: string };
 
-/**
- * Reads a cluster's lock file. `status` is `starting`, `ready`, `standby` or `stopping`; fields that are not written
- * yet are undefined or NaN.
- */
+/** `status` is `starting`, `ready`, `standby` or `stopping`; unwritten fields are undefined or NaN. */
 export async function readLockFile({ cluster }: Pick<Cluster, "cluster">) {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
   const [pid, folder, , port, socket, , , status] = text.split("\n");
@@ -23,10 +20,7 @@ export async function findPostmaster(cluster: Pick<Cluster, "cluster">): Promise
   return pid > 0 && (await mayServe(pid, cluster.cluster)) ? pid : undefined;
 }
 
-/**
- * Removes lock files whose process does not serve the cluster: a zombie that nobody reaps in a container, or another
- * program with the same id. They would keep PostgreSQL from starting.
- */
+/** A zombie in a container, or another program with the same id, would keep PostgreSQL from starting. */
 export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
   if ((await findPostmaster(cluster)) !== undefined) return;
   const { pid } = await readLockFile(cluster);
@@ -35,9 +29,8 @@ export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
 }
 
 /**
- * Asks a cluster's server for a connection.
- * @returns its URL, or whether it is starting or recovering. The lock file counts if the server is too busy to answer,
- * but not if nobody listens: its process id may be another's.
+ * @returns a URL, or whether the server is starting or recovering. The lock file counts if the server is too busy to
+ * answer, but not if nobody listens.
  */
 export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarting: boolean }> {
   const { folder, port, socket, status } = await readLockFile(cluster);

@@ -24,9 +24,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/**
- * Returns a process's id and start, which a later process with the same id does not share; undefined if it has ended.
- */
+/** A later process with the same id has another start. */
 export async function identifyProcess(pid: number): Promise<string | undefined> {
   if (!exists(pid)) return undefined;
   if (process.platform === "linux") {
@@ -39,8 +37,7 @@ export async function identifyProcess(pid: number): Promise<string | undefined> 
 }
 
 /**
- * Tells whether a process may serve a folder, by its working directory: after a restart of the machine, the id in a
- * lock file may be another server's. Without /proc any living process may.
+ * After a restart of the machine, the id in a lock file may be another server's, which has another working directory.
  */
 export async function mayServe(pid: number, folder: string): Promise<boolean> {
   if (!exists(pid)) return false;

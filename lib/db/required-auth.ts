@@ -1,5 +1,5 @@
-// Implements `require_auth=scram-sha-256` of a database URL, which libpq knows and `pg` does not. SCRAM proves the
-// server too, so that another listener at its port gets neither the password nor a statement.
+// Implements `require_auth=scram-sha-256`, which libpq knows and `pg` does not. SCRAM proves the server too, so that
+// another listener at its port gets neither the password nor a statement.
 import "server-only";
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
@@ -10,7 +10,7 @@ import { EnvError } from "#lib/errors";
 const parameter = "require_auth";
 const method = "scram-sha-256";
 
-/** Registers a URL; every URL that `pg` is given passes here. @throws EnvError for another method */
+/** Every URL that `pg` is given passes here. @throws EnvError for another method */
 export function withRequiredAuth(url: string): string {
   if (!URL.canParse(url)) return url; // reported where it is used
   const { hostname, port, searchParams } = new URL(url);
@@ -37,7 +37,6 @@ function watchClients(): Set<string> {
 /** `saslSession` is null once the server has proven that it knows the password. */
 type Connecting = pg.Client & { connection: EventEmitter & { stream: Socket }; saslSession?: object | null };
 
-/** Closes the connection before the client answers anything but SCRAM. */
 function guard(client: Connecting): void {
   const { connection } = client;
   const refuse = (what: string) => {

@@ -6,10 +6,7 @@ const maxEndsPerMinute = 5;
 
 type Watched = { isRunning: () => Promise<boolean>; start: () => Promise<unknown>; say: (line: string) => void };
 
-/**
- * Restarts a server whenever it ends, and retries a failed start (a full disk) without limit.
- * @throws if the server keeps ending
- */
+/** Restarts a server whenever it ends. @throws if it keeps ending */
 export async function keepRunning(
   { isRunning, start, say }: Watched,
   signal: AbortSignal,

@@ -1,5 +1,4 @@
-// The embedded server's Unix socket is in the folder of its cluster, where only the owner can reach it or listen in its
-// place.
+// Only the owner of the cluster's folder can reach the socket there, or listen in its place.
 import "server-only";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -11,10 +10,7 @@ const socketName = `.s.PGSQL.${socketPort}`;
 /** 103 bytes on macOS, 107 on Linux. */
 const maxPathBytes = 103;
 
-/**
- * Tells whether a server can listen at a socket in the cluster: the path may be too long, and some file systems have
- * none.
- */
+/** The path may be too long, and some file systems have no sockets. */
 export async function mayHoldSocket(cluster: string): Promise<boolean> {
   if (process.platform === "win32" || Buffer.byteLength(join(cluster, socketName)) > maxPathBytes) return false;
   const probe = createServer();
@@ -28,7 +24,7 @@ export async function mayHoldSocket(cluster: string): Promise<boolean> {
   return isBound;
 }
 
-/** Another process may have the id of the server that left the lock. */
+/** another process may have the id in the lock */
 export const removeSocketLock = (cluster: string): Promise<void> =>
   rm(join(cluster, `${socketName}.lock`), { force: true });
 

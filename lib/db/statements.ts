@@ -1,9 +1,6 @@
 import "server-only";
 
-/**
- * Strings, quoted names, dollar-quoted bodies and comments (PostgreSQL 18, section 4.1), in which a semicolon ends no
- * statement. Nested comments are not supported.
- */
+/** A semicolon inside these ends no statement (PostgreSQL 18, section 4.1). Nested comments are not supported. */
 const opaque = String.raw`\b[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/`;
 
 /** Splits a script into statements, without their semicolons. */

@@ -6,10 +6,8 @@ import { env } from "#lib/env";
 type Context = { get?(): { waitUntil?(work: Promise<unknown>): void } | undefined };
 const contextKey = Symbol.for("@vercel/request-context");
 
-/** A process that may be suspended stays awake for this long. */
 export const idleMs = (): number => (env().VERCEL ? 5000 : 30_000);
 
-/** On Vercel, keeps the process awake until idle connections have been closed. */
 export function closeBeforeSuspension(pool: pg.Pool): void {
   if (!env().VERCEL) return;
   let sleepAgain = (): void => {};

@@ -1,4 +1,4 @@
-/** Tables that a distributed database spreads over its nodes by user, each after those that it refers to. */
+/** Distributed by user; each comes after those that it refers to. */
 export const tenantTables = [
   "ingest_job",
   "upload",

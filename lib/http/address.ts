@@ -2,7 +2,7 @@ import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
 
-/** lib/server/client-address.ts sets it on every request, whatever the client sent under this name. */
+/** lib/server/client-address.ts sets it on every request. */
 export const clientAddressHeader = "x-spoor-client-address";
 
 type WebServer = "own" | "another" | false;
@@ -11,21 +11,13 @@ const known = oncePerProcess("server", (): { server: WebServer; hasUntrustedProx
   hasUntrustedProxy: false,
 }));
 
-/**
- * Declares that every request of this process has that header from us.
- * @param server our own HTTP server, or another whose requests we name
- */
 export function trustClientAddressHeader(server: WebServer = "own"): void {
   known.server = server;
 }
 
-/** Returns false under Next's own server and on a function host. */
 export const hasOwnServer = (): boolean => known.server === "own";
 
-/**
- * Returns an IPv4 address, or the /64 of an IPv6 one: a subscriber has at least a /64 (RFC 6177), whose addresses would
- * evade a limit.
- */
+/** An IPv6 subscriber has at least a /64 (RFC 6177), whose addresses would evade a limit. */
 export function getNetwork(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::");
@@ -39,23 +31,18 @@ export function getNetwork(address: string): string {
     .join(":")}::/64`;
 }
 
-/**
- * Returns an IPv4 address, or the /48 of an IPv6 one: one line often has a /56 or a /48 (RFC 6177, section 2), which is
- * 256 networks and more.
- */
+/** One line often has an IPv6 /56 or a /48 (RFC 6177, section 2). */
 export function getSite(address: string): string {
   const network = getNetwork(address);
   return network.includes(":") ? `${network.split(":").slice(0, 3).join(":")}::/48` : network;
 }
 
-/** Returns the address that a request came from, by `TRUSTED_PROXIES`; `unknown` if the host does not provide it. */
 export function clientAddress(headers: Headers): string {
   if (known.server) return headers.get(clientAddressHeader) ?? "unknown";
   if (env().VERCEL) return headers.get("x-real-ip") ?? "unknown";
   return "unknown";
 }
 
-/** Records a private address that forwards requests without being in `TRUSTED_PROXIES`. */
 export function noteForwarded(proxy: string): void {
   if (known.hasUntrustedProxy) return;
   known.hasUntrustedProxy = true;

@@ -1,4 +1,4 @@
-// Reads a body from Node's request where our web server runs, otherwise from the web stream.
+// Node's request where our web server runs, otherwise the web stream.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestIdHeader } from "#lib/http/request-id";
@@ -6,16 +6,9 @@ import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
 
 export type Arrival = {
-  /**
-   * Calls `take` with each chunk, and frees it afterwards.
-   * @returns false if the connection broke off
-   * @throws what `take` throws, and stops reading
-   */
+  /** Frees each chunk after `take`. @returns false if the connection broke off */
   read(take: (chunk: Uint8Array) => void): Promise<boolean>;
-  /**
-   * Discards the rest for a few seconds: a sender that is cut off never sees the response, and the next request on the
-   * connection waits.
-   */
+  /** A sender that is cut off never sees the response, and the next request on the connection waits. */
   drain(): void;
   /** Closes the connection a second later, when the response was sent. */
   close(): void;
@@ -24,7 +17,6 @@ export type Arrival = {
 const requests = oncePerProcess("requests", () => new Map<string, IncomingMessage>());
 const users = oncePerProcess("users of requests", () => new WeakMap<IncomingMessage, string>());
 
-/** Keeps Node's request under its id until it is answered. @returns a function that forgets it */
 export function rememberArrival(requestId: string, message: IncomingMessage): () => void {
   requests.set(requestId, message);
   return () => requests.delete(requestId);
@@ -42,7 +34,6 @@ export function requestUser(message: IncomingMessage): string | undefined {
   return users.get(message);
 }
 
-/** Returns a signal that is aborted when the client is gone or the response was sent. */
 export function signalEnd(response: ServerResponse): AbortSignal {
   const over = new AbortController();
   response.once("close", () => over.abort());

@@ -1,20 +1,16 @@
-// Reuses memory for the bodies of uploads: new buffers of that size make V8 collect its whole heap after a few uploads.
+// New buffers of this size make V8 collect its whole heap after a few uploads.
 import "server-only";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { atRest } from "#lib/memory";
 
 const MiB = 1 << 20;
-/** Only pages that a body has used are resident. */
 export const blockBytes = 32 * MiB;
 const minBytes = MiB;
 const maxBlocks = 4;
 
 type Blocks = { idle: SharedArrayBuffer[]; made: number };
 
-/**
- * Runs `work` with a block for a body of `bytes`, which the next body overwrites.
- * @param work gets undefined if the body fits no block, or all are in use
- */
+/** The next body overwrites the block. @param work gets undefined if the body fits no block, or all are in use */
 export async function withBlock<T>(
   bytes: number | undefined,
   work: (block: SharedArrayBuffer | undefined) => Promise<T>,

@@ -13,7 +13,7 @@ export function requireJsonType(request: Request): void {
   }
 }
 
-/** Returns the declared length of a body; undefined for a chunked one. @throws SpoorError over `maxBytes` */
+/** @throws SpoorError over `maxBytes` */
 export function declaredLength(request: Request, maxBytes: number): number | undefined {
   const header = request.headers.get("content-length");
   if (header === null) return undefined;
@@ -24,7 +24,7 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 
 /** A body's share of its process's memory. */
 export type Room = {
-  /** Takes up to `bytes` in all. @throws if there is no room */
+  /** @throws if there is no room */
   grow(bytes: number): void;
   /** All of the body has arrived. */
   complete(): void;
@@ -32,17 +32,12 @@ export type Room = {
   ended: Promise<never>;
 };
 
-/**
- * Reads a whole body as it is on the wire.
- * @param maxBytes ends the reading, so that an oversize body takes no more memory
- * @throws SpoorError `payload_too_large`; `request_timeout` if it stalls or is too slow (`limits.body`);
- * `invalid_request` if it ended early or contradicts its Content-Length; `overloaded` by the room
- */
+/** @throws SpoorError `payload_too_large`, `request_timeout`, `invalid_request`, or `overloaded` by the room */
 export async function readBody(request: Request, maxBytes: number, room?: Room): Promise<Buffer<ArrayBuffer>> {
   return (await receive(request, maxBytes, { room })) as Buffer<ArrayBuffer>;
 }
 
-/** Runs `work` with a whole body, whose memory is reused afterwards. @throws SpoorError as `readBody` */
+/** The body's memory is reused afterwards. @throws SpoorError as `readBody` */
 export function withBody<T>(
   request: Request,
   maxBytes: number,
@@ -147,14 +142,13 @@ class GrowingBuffer {
   }
 }
 
-/** A sender may declare more than it sends, so a body gets little memory at first. */
+/** A sender may declare more than it sends. */
 const firstBytes = { ofUnknown: 64 * 1024, ofDeclared: 1024 * 1024 };
 
 function tooLarge(maxBytes: number): SpoorError {
   return new SpoorError("payload_too_large", `The body is over the limit of ${maxBytes} bytes.`);
 }
 
-/** Watches a body; `failed` rejects if the sender stalls or is too slow. */
 function startPace() {
   const { maxIdleSeconds, graceSeconds, minBytesPerSecond } = limits.body;
   const startedAt = performance.now();

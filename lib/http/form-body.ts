@@ -1,12 +1,10 @@
-// Next decodes React's references in an action's body, and answers each that it can't follow with 500.
+// Next answers references in an action's body that it can't follow with 500.
 const isForm = (headers: Headers) => headers.get("content-type")?.startsWith("multipart/form-data") ?? false;
 const isAction = (headers: Headers) => headers.has("next-action");
 
-/** Tells whether Next runs an action for a request. */
 export const callsAction = ({ method, headers }: Request): boolean =>
   method === "POST" && (isAction(headers) || isForm(headers));
 
-/** Tells whether a form or an action has a body that no page of ours sends. */
 export async function isUnreadable(request: Request): Promise<boolean> {
   if (!callsAction(request)) return false;
   try {
@@ -22,7 +20,7 @@ export async function isUnreadable(request: Request): Promise<boolean> {
   }
 }
 
-/** Two readers may disagree about a file or an encoded part, and no page sends one to an action. */
+/** Two readers may disagree about a file or an encoded part. */
 function hasOtherParts(text: string): boolean {
   const heads = text.split(/(?:^|\r\n)--/).map((part) => part.slice(0, part.indexOf("\r\n\r\n")));
   return heads.some((head) => /^content-(?:type|transfer-encoding)\s*:/im.test(head));
@@ -35,7 +33,6 @@ const isPlainText = (text: string) => !text.startsWith("$") || text.startsWith("
 /** Refers to a form among the arguments, whose fields follow. */
 const isFormReference = (text: string) => /^\$K[1-9]$/.test(text);
 
-/** Tells whether a text is an array of arguments that our pages could send. */
 function areArguments(text: string, isReference: (text: string) => boolean = () => false): boolean {
   const value: unknown = JSON.parse(text);
   const isText = (one: string) => isPlainText(one) || isReference(one);

@@ -1,5 +1,4 @@
-// Headers of every response: lib/server/listener.ts sets them, and next.config.ts on hosts that run Next by themselves.
-// Pages have a policy of their own (middleware.ts).
+// lib/server/listener.ts sets these, and next.config.ts on hosts that run Next by themselves.
 
 const unusedFeatures = [
   "accelerometer",
@@ -40,7 +39,7 @@ export const securityHeaders: Record<string, string> = {
 export const transportHeaders = (baseUrl: string | undefined): Record<string, string> =>
   baseUrl?.startsWith("https:") ? { "Strict-Transport-Security": "max-age=31536000" } : {};
 
-/** The policy of everything but our pages, such as Next's own error document. */
+/** For everything but our pages. */
 export const closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Lists show their icons at once, and a release's new ones from the next page on. */

@@ -21,7 +21,6 @@ export function keep(content: string | Buffer<ArrayBuffer>): Kept {
   };
 }
 
-/** Answers with a kept body, compressed if the client takes gzip, or with 304. */
 export async function answerKept(
   { headers: asked }: Request,
   { bytes, etag, compressed }: Kept,

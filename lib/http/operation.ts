@@ -1,5 +1,4 @@
-// A route as data: `endpoint` (lib/api/route.ts) enforces who may call it and its schemas, lib/api/openapi.ts describes
-// it.
+// `endpoint` (lib/api/route.ts) enforces an operation, lib/api/openapi.ts describes it.
 import type { z } from "zod";
 import type { ErrorCode, FieldError } from "#lib/errors";
 import type { Scope } from "#lib/fields";
@@ -37,7 +36,6 @@ export type AnswerExample = {
  */
 export type ErrorExample = { when: string; detail?: string; errors?: FieldError[] };
 
-/** `none` accepts every valid token of a machine. */
 export type NeededScope = Scope | "none";
 
 /** `agents` also lets in an agent that a person connected (lib/auth/oauth). */
@@ -61,21 +59,20 @@ export type Operation = Authorization & {
     secret?: "CRON_SECRET" | "METRICS_TOKEN";
     /** A token is not needed, but attributes the call. */
     optionalToken?: true;
-    /** False if a GET changes something, so that there is no HEAD. */
+    /** False if a GET changes something. */
     head?: false;
-    /** False if the route needs no database, so that it never answers `unavailable`. */
+    /** False if the route needs no database. */
     database?: false;
-    /** Has its own contract: none of the usual errors, and no OPTIONS. */
+    /** None of the usual errors, and no OPTIONS. */
     foreign?: true;
     /** The body of a route that reads it without `body`. */
     sent?: z.ZodType;
-    /** A body that is not JSON. */
     raw?: { types: readonly string[]; example: { type: string; base64: string } };
     /** The same as a form, for a browser without JavaScript. */
     form?: z.ZodType;
     headers?: Record<string, Header>;
     answers: Record<number, AnswerExample>;
-    /** Adds to the errors that follow from the other fields, or replaces their text or example. */
+    /** Adds to the errors that follow from the other fields, or replaces them. */
     errors?: Partial<Record<ErrorCode, string | ErrorExample>>;
     /** The example is shortened, or may find nothing. */
     partialExample?: true;

@@ -3,7 +3,7 @@ import { log } from "#lib/log";
 
 const retryAfterSeconds = { rate_limited: 60, slow_down: 60, overloaded: 5, unavailable: 2 } as const;
 
-/** Converts to the error that a client gets. Unknown errors and outages are logged with their cause. */
+/** Unknown errors and outages are logged with their cause. */
 export function toSpoorError(error: unknown, requestId: string): SpoorError {
   if (error instanceof SpoorError) return error;
   // Nobody reads this answer.
@@ -22,10 +22,7 @@ export function toSpoorError(error: unknown, requestId: string): SpoorError {
   return new SpoorError("internal");
 }
 
-/**
- * Makes the response of an error (RFC 9457).
- * @param resourceMetadata where a client without a token learns who issues one
- */
+/** RFC 9457. @param resourceMetadata where a client without a token learns who issues one */
 export function problemResponse(
   error: SpoorError,
   requestId: string,
@@ -58,7 +55,7 @@ export function problemResponse(
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** Only a request with a token gets `error` (RFC 6750, section 3). Agents find the issuer by RFC 9728, section 5.1. */
+/** RFC 6750, section 3; RFC 9728, section 5.1. */
 function challenge({ code, insufficientScope }: SpoorError, resourceMetadata?: string): string | undefined {
   const metadata = resourceMetadata === undefined ? "" : `, resource_metadata="${resourceMetadata}"`;
   if (insufficientScope) return 'Bearer realm="spoor", error="insufficient_scope"';

@@ -9,13 +9,12 @@ type Window = { points: number; seconds: number };
 
 type Limiters = Map<string, RateLimiterPostgres>;
 
-/** The limiters of a closed database's pool are of no use to the next one. */
 const limitersByPool = oncePerProcess("limiters", () => new WeakMap<Pool, Limiters>());
 
 /**
- * Counts a call of `key` under `name`, over all web processes.
+ * Counts over all web processes.
  * @param points bytes if the window is a budget of bytes
- * @returns undefined up to the window's points, then the seconds until the next call is allowed
+ * @returns the seconds until the next call is allowed; undefined if this one is
  */
 export async function overLimit(name: string, key: string, window: Window, points = 1): Promise<number | undefined> {
   const refused = await consume(getLimiter(name, window), key, window, points);
@@ -23,8 +22,7 @@ export async function overLimit(name: string, key: string, window: Window, point
 }
 
 /**
- * Counts an attempt whose outcome is unknown, for limits on failures; `uncount` takes back a success. A refused attempt
- * is not counted.
+ * For limits on failures: `uncount` takes back a success, and a refused attempt is not counted.
  * @returns as `overLimit`
  */
 export async function countAttempt(name: string, key: string, window: Window): Promise<number | undefined> {
@@ -38,13 +36,11 @@ export async function countAttempt(name: string, key: string, window: Window): P
   return secondsUntil(refused);
 }
 
-/** Tells whether a key is over its limit, without counting a call. */
 export async function isOverLimit(name: string, key: string, window: Window): Promise<boolean> {
   const counted = await read(getLimiter(name, window), key, window);
   return counted !== null && counted.consumedPoints > window.points;
 }
 
-/** Returns the seconds until a key may call again, without counting a call. */
 export async function getWaitSeconds(name: string, key: string, window: Window): Promise<number | undefined> {
   const counted = await read(getLimiter(name, window), key, window);
   if (counted === null || counted.consumedPoints < window.points) return undefined;
@@ -93,7 +89,7 @@ const endsTooLate = ({ msBeforeNext }: RateLimiterRes, { seconds }: Window) =>
 
 const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
 
-/** @param blockAt the count from which this process answers from memory until the window ends */
+/** @param blockAt the count from which memory answers until the window ends */
 function getLimiter(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
   const limiters: Limiters = limitersByPool.get(pool()) ?? new Map();
   limitersByPool.set(pool(), limiters);

@@ -1,8 +1,6 @@
 import { validate } from "uuid";
 
-/**
- * Our listener sets it on every request, otherwise the middleware on pages, whatever the client sent under this name.
- */
+/** Our listener, or the middleware, sets it, whatever the client sent. */
 export const requestIdHeader = "x-spoor-request-id";
 
 export function getRequestId({ headers }: { headers: Pick<Headers, "get"> }): string {

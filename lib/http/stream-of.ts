@@ -1,8 +1,7 @@
 /**
- * Makes a response body of a generator's chunks, each made when the previous one was read. Cancelling the stream ends
- * the generator, whose error ends the stream early.
+ * Cancelling the stream ends the generator.
  * @param onError gets an error, unless the client is gone
- * @param onEnd is called at the end in any case
+ * @param onEnd is called in any case
  */
 export function streamChunks(
   chunks: AsyncGenerator<Uint8Array, undefined>,

@@ -4,11 +4,10 @@ import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
-import { getTitle } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/titles/find";
 
 export type Job = z.input<typeof jobResponse>;
 
-/** `isUploadStored` tells whether it can be downloaded. */
 export type ListedJob = Omit<Job, "kept"> & {
   machine: string;
   kept: KeptReasons | null;
@@ -17,7 +16,7 @@ export type ListedJob = Omit<Job, "kept"> & {
 
 export type KeptTrace = z.output<typeof keptTrace>;
 
-/** Null for a job of a version that did not record them. */
+/** Null for a job of an earlier version. */
 type KeptReasons = { deleted: number; newer: number; shorter: number };
 
 export type JobFilter = "waiting" | "failed";
@@ -56,7 +55,7 @@ const listedColumns = {
   upload: { select: { removedAt: true } },
 } satisfies Prisma.IngestJobSelect;
 
-/** @throws SpoorError `not_found`, also for another user's job */
+/** @throws SpoorError `not_found` */
 export async function getJob(userId: string, jobId: string): Promise<Job> {
   const row = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },
@@ -71,7 +70,7 @@ export async function getJob(userId: string, jobId: string): Promise<Job> {
   };
 }
 
-/** @throws SpoorError `not_found`, also for another user's job */
+/** @throws SpoorError `not_found` */
 export async function getListedJob(userId: string, jobId: string): Promise<ListedJob & { keptTraces: KeptTrace[] }> {
   const row = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },
@@ -81,7 +80,7 @@ export async function getListedJob(userId: string, jobId: string): Promise<Liste
   return { ...presentListed(row), keptTraces: keptTraces.parse(row.kept ?? []) };
 }
 
-/** Lists a user's jobs, newest first. @param page.before the id after which the page begins */
+/** @param page.before the id after which the page begins */
 export async function listJobs(
   userId: string,
   page: { filter?: JobFilter | undefined; before?: string | undefined; limit: number },
@@ -108,7 +107,6 @@ export async function countJobs(userId: string): Promise<{ queued: number; runni
   return { queued: 0, running: 0, failed: 0, ...Object.fromEntries(groups.map((one) => [one.status, one._count])) };
 }
 
-/** Tells whether any user's upload is queued or running. */
 export async function hasOpenJobs(): Promise<boolean> {
   const open = await prisma().ingestJob.findFirst({
     where: { status: { in: [...openStatuses] } },
@@ -119,7 +117,7 @@ export async function hasOpenJobs(): Promise<boolean> {
 
 export type WrittenSession = { id: string; title: string };
 
-/** Lists the sessions of an upload that still exist, in the order of their ids. */
+/** In the order of their ids. */
 export async function listWrittenSessions(userId: string, jobId: string, max: number): Promise<WrittenSession[]> {
   const job = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },

@@ -8,10 +8,9 @@ import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
 /**
- * Requeues a failed job. It keeps its place among the user's uploads, so that it overwrites nothing newer; of several
- * calls at once exactly one succeeds.
- * @throws SpoorError `not_found` for a missing job, another user's, and one whose upload is gone; `invalid_request` for
- * one that did not fail; `payload_too_large` over the quota
+ * The job keeps its place among the user's uploads, so that it overwrites nothing newer; of several calls at once
+ * exactly one succeeds.
+ * @throws SpoorError `not_found`, `invalid_request` if it did not fail, `payload_too_large` over the quota
  */
 export async function replayJob(userId: string, jobId: string): Promise<void> {
   await prepareQueue();
@@ -28,13 +27,10 @@ const states = {
   succeeded: "was processed",
 } as const;
 
-/** An upload with `removedAt` exists only for others that share its body. */
+/** A removed upload exists only for others that share its body. */
 const isKept = { removedAt: null };
 
-/**
- * Requeues a user's failed jobs, oldest first and at most `limits.ingest.maxReplays`.
- * @returns how many were requeued, how many are left, and how many can't be since their uploads are gone
- */
+/** Oldest first. @returns how many were requeued, are left, or have lost their uploads */
 export async function replayFailedJobs(userId: string): Promise<{ replayed: number; left: number; gone: number }> {
   await prepareQueue();
   return prisma().$transaction(async (tx) => {
@@ -56,7 +52,6 @@ export async function replayFailedJobs(userId: string): Promise<{ replayed: numb
   });
 }
 
-/** @returns how many of the jobs no other call requeued */
 async function requeueFailed(tx: Db, userId: string, jobIds: string[]): Promise<number> {
   const requeued = await tx.ingestJob.updateManyAndReturn({
     where: { userId, id: { in: jobIds }, status: "failed", upload: isKept },

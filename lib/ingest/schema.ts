@@ -38,7 +38,7 @@ export const ingestTrace = z
     error: "can't be combined with replace",
   });
 
-/** Each trace is parsed by itself, since zod's errors for five million invalid messages take 3 GB. */
+/** zod's errors for five million invalid messages take 3 GB, so each trace is parsed by itself. */
 export const ingestRequest = z.looseObject({ traces: z.array(z.unknown()).max(ingest.traces) });
 
 export type SentTrace = z.output<typeof ingestTrace>;
@@ -60,7 +60,6 @@ export const jobStatus = z.enum([...openStatuses, "succeeded", "failed"]);
 
 export const incompleteTrace = z.object({ source: z.string(), sourceId: z.string(), messageCount: count });
 
-/** The owner deleted the trace, a newer upload wrote it, or the upload has fewer messages. */
 export const keptReasons = ["deleted", "newer", "shorter"] as const;
 
 export const keptTrace = incompleteTrace.extend({ reason: z.enum(keptReasons) });

@@ -30,7 +30,7 @@ import { readTarget, sweep } from "#lib/ledger/version";
 import { log } from "#lib/log";
 
 /** Parts in the order in which they write. Later parts see the project that the first one sets. */
-export const parts: readonly LedgerPart<unknown>[] = [
+const parts: readonly LedgerPart<unknown>[] = [
   projectsPart,
   usagePart,
   evidencePart,

@@ -48,7 +48,7 @@ const maxIdCharacters = 512;
 function withKeys(trace: LedgerTrace, touches: Touch[]): KeyedTouch[] {
   const numbers = new Map<string, number>();
   return touches.map((touch) => {
-    const call = keyOfCall(trace, touch);
+    const call = makeCallKey(trace, touch);
     if (call === undefined) return { ...touch, key: undefined };
     const named = JSON.stringify([...call, getFileName(touch.path)]);
     const place = `${touch.position} ${named}`;
@@ -59,7 +59,7 @@ function withKeys(trace: LedgerTrace, touches: Touch[]): KeyedTouch[] {
 }
 
 /** Returns undefined if the call cannot be told from those of other sessions. */
-function keyOfCall({ source }: LedgerTrace, { callId, createdAt }: Touch): unknown[] | undefined {
+function makeCallKey({ source }: LedgerTrace, { callId, createdAt }: Touch): unknown[] | undefined {
   const id = callId !== undefined && callId.length <= maxIdCharacters ? callId : "";
   const at = createdAt === null || withNewTimes.has(source) ? undefined : Date.parse(createdAt);
   if (id !== "" && (at !== undefined || uniqueId.test(id))) return [id, at ?? null];

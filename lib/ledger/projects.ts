@@ -99,16 +99,16 @@ class Register {
 
   place([first, second]: ProjectSign[]): string | null {
     if (!first) return null;
-    const project = this.#projectOf(first);
+    const project = this.#findProject(first);
     if (!second) return (project ?? this.#make(first)).id;
-    const folderProject = this.#projectOf(second);
+    const folderProject = this.#findProject(second);
     if (!project) return this.#learnRemote(first, second, folderProject).id;
     if (!folderProject) this.#add(second, project);
     else if (folderProject !== project) this.#join(second, folderProject, project);
     return project.id;
   }
 
-  #projectOf(sign: ProjectSign): StoredProject | undefined {
+  #findProject(sign: ProjectSign): StoredProject | undefined {
     this.#respell(sign);
     return this.#projects.get(this.#aliases.get(getAliasKey(sign))?.projectId ?? "");
   }

@@ -1,5 +1,4 @@
-// The pg-boss instance of a process that is no worker adds entries inside a transaction, and takes single ones for
-// /api/cron.
+// For a process that is no worker.
 import "server-only";
 import { type Db, fromPrisma, type Job, PgBoss } from "pg-boss";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
@@ -34,15 +33,12 @@ function startEnqueuer(): Promise<PgBoss> {
   return enqueuer.boss;
 }
 
-/** Call it before a transaction, since the first start needs connections of its own. */
+/** The first start needs connections of its own, so call it before a transaction. */
 export async function prepareQueue(): Promise<void> {
   await startEnqueuer();
 }
 
-/**
- * Adds entries inside the transaction `tx`.
- * @param getPlace how many entries go before a payload's; a lower place goes first, whenever it came
- */
+/** @param getPlace how many entries go before a payload's */
 export async function enqueue<P extends object>(
   tx: QueueTransaction,
   queue: QueueName,
@@ -74,7 +70,7 @@ function discard(boss: PgBoss): void {
   boss.stop({ graceful: false }).catch((error) => log.warn({ err: error }, "a pg-boss instance could not be stopped"));
 }
 
-/** Takes one entry and runs it, sending its heartbeat meanwhile. @returns false if the queue is empty */
+/** @returns false if the queue is empty */
 export async function takeOne(queue: QueueName, run: (data: object) => Promise<void>): Promise<boolean> {
   const boss = await startEnqueuer();
   const [job] = await withEnqueuer((fetcher) => fetcher.fetch<object>(queue));
@@ -97,7 +93,6 @@ function sendHeartbeat(boss: PgBoss, queue: QueueName, job: Job<object>): void {
   boss.touch(queue, job).catch((error) => log.warn({ err: error }, "a queue entry's heartbeat was lost"));
 }
 
-/** Requeues entries whose process stopped sending heartbeats, and deletes completed ones. */
 export async function superviseQueues(): Promise<void> {
   await withEnqueuer((boss) => boss.supervise(undefined, { reindex: false }));
 }

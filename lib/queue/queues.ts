@@ -3,12 +3,12 @@ import { PgBoss } from "pg-boss";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { log } from "#lib/log";
 
-/** An entry's payload names rows, which are the source of truth. */
+/** An entry's payload names rows. */
 export const queues = { ingest: "ingest", ingestDead: "ingest-dead" } as const;
 
 export type QueueName = (typeof queues)[keyof typeof queues];
 
-/** Checked every second: a killed worker's entry then goes to another worker. */
+/** A killed worker's entry then goes to another worker. */
 export const heartbeatSeconds = 10;
 
 const policies = [
@@ -32,7 +32,6 @@ const policies = [
   ],
 ] as const;
 
-/** Creates pg-boss's tables and the queues, as a part of migrating. */
 export async function installQueues(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({
     connectionString: withRequiredAuth(databaseUrl),

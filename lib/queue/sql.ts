@@ -13,10 +13,7 @@ export async function hasQueues(): Promise<boolean> {
   return rowCount === names.length;
 }
 
-/**
- * Condition that an ingest job has an unfinished queue entry. SQL: pg-boss's tables.
- * @param jobId is qualified with its table, since pg-boss's has an `id` too
- */
+/** SQL: pg-boss's tables. @param jobId is qualified with its table, since pg-boss's has an `id` too */
 export const hasEntrySql = (jobId: string) =>
   `exists (select 1 from pgboss.job where name in ('${queues.ingest}', '${queues.ingestDead}')
      and state < 'completed' and data ->> 'jobId' = ${jobId}::text)`;

@@ -16,10 +16,9 @@ const steadyClock: Clock = { ...systemClock, now: () => Math.floor(performance.t
 export const queueConnections = connections.statements + connections.listening;
 
 /**
- * Makes a worker's pg-boss instance with connections of its own. It does not wait for the disk: an entry whose
- * completion a crash loses is handed out again, and its job's row says that it is done.
- * @param hasSessions false behind a pooler in transaction mode, where a connection can't listen, and its settings reach
- * other clients
+ * It does not wait for the disk: an entry whose completion a crash loses is handed out again, and its job's row says
+ * that it is done.
+ * @param hasSessions false behind a pooler, where a connection can't listen, and its settings reach other clients
  */
 export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBoss {
   const boss = new PgBoss({

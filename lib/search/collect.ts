@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { makePosting, maxDocuments, type Postings, sort } from "#lib/search/posting";
 import { type Described, describe, type Spoken } from "#lib/search/speaker";
-import { beginScan, composed, type Field, inField, scanTerms, termOfFact, type Visit } from "#lib/search/terms";
+import { beginScan, composed, type Field, hashFact, inField, scanTerms, type Visit } from "#lib/search/terms";
 import { Vocabulary } from "#lib/search/vocabulary";
 
 /** Without a random seed, an 8 MB text could be made to collide and take minutes. */
@@ -98,7 +98,7 @@ export class Collector {
     this.open.characters += content.length;
     const { speaker, facts, isEcho }: Described = describe({ ...said, content });
     if (!isEcho) yield* this.addText(content, speaker === "person" ? "person" : "any");
-    for (const fact of facts) this.terms.add(termOfFact(fact));
+    for (const fact of facts) this.terms.add(hashFact(fact));
   }
 
   takeFull(): Draft[] {

@@ -43,7 +43,7 @@ export async function matchBlocks(
   await readLonger(tx, userId, heads, expanded, read);
   const blocks = heads.map(({ id, only }, place) => {
     const ofUnits = units.map((unit, at) =>
-      slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as TermSlots),
+      findUnitSlots(unit, expanded.get(at)?.terms[place] ?? [], read[place] as TermSlots),
     );
     return { id, ofUnits, slots: evaluate(query.groups, ofUnits, only) };
   });
@@ -120,7 +120,7 @@ async function readLonger(
   for (const [place, terms] of longer.entries()) for (const [term, slots] of terms) read[place]?.set(term, slots);
 }
 
-function slotsOfUnit({ alternatives }: QueryUnit, longer: number[], terms: TermSlots): Buffer | undefined {
+function findUnitSlots({ alternatives }: QueryUnit, longer: number[], terms: TermSlots): Buffer | undefined {
   let found: Buffer | undefined;
   for (const form of [...alternatives, ...longer.map((term) => [term])]) {
     const slots = intersect(form.map((term) => terms.get(term) ?? noSlots));
@@ -202,7 +202,7 @@ export function hitsIn({ blocks, heads }: Pick<Matched, "blocks" | "heads">): Hi
   return { blockIds: found.map(({ id }) => id), slots, count: Math.min(countSlots(slots), documents), documents };
 }
 
-export function* hitsOf({ blockIds, slots }: Hits): Generator<[blockId: string, slot: number]> {
+export function* iterateHits({ blockIds, slots }: Hits): Generator<[blockId: string, slot: number]> {
   for (const [place, id] of blockIds.entries()) {
     for (let slot = 0; slot < maxDocuments; slot += 1) {
       if (hasBit(slots, place * maxDocuments + slot)) yield [id, slot];

@@ -43,7 +43,7 @@ const oneByOne = new Map<string, number>();
 const unreadMs = 600_000;
 const unread = new Pauses({ firstMs: unreadMs, longestMs: unreadMs, maxKeys: 10_000 });
 
-export type Yield = () => Promise<void>;
+type Yield = () => Promise<void>;
 
 /**
  * Indexes the traces that have waited longest, in one transaction, and merges small blocks. A trace stays marked until
@@ -141,10 +141,10 @@ async function writeDraft(tx: PoolClient, userId: string, { postings, documents,
 
 const getMessageCount = ({ messageCount }: Waiting) => messageCount;
 
-function upTo<T>(rows: T[], max: number, sizeOf: (row: T) => number): T[] {
+function upTo<T>(rows: T[], max: number, getSize: (row: T) => number): T[] {
   let sum = 0;
   const beyond = rows.findIndex((row) => {
-    sum += sizeOf(row);
+    sum += getSize(row);
     return sum > max;
   });
   return beyond === -1 ? rows : rows.slice(0, Math.max(1, beyond));

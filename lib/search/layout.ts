@@ -1,6 +1,6 @@
 // A row stores, per term, the distance from the previous term, the number of documents, and their distances, as 7-bit
 // variable-length integers. Arbitrary bytes decode in bounded time, to postings of the row's own terms only.
-import { endOfTerm, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/posting";
+import { findTermEnd, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/posting";
 
 class Writer {
   private bytes = Buffer.allocUnsafeSlow(4096);
@@ -79,7 +79,7 @@ export function makeEncoder(): (sorted: Postings, first: number) => Buffer {
     let previous = first;
     for (let at = 0; at < sorted.length; ) {
       const term = termIn(sorted[at] as number);
-      const end = endOfTerm(sorted, at, term);
+      const end = findTermEnd(sorted, at, term);
       writer.write(term - previous);
       writeSlots(writer, sorted.subarray(at, end), term);
       previous = term;

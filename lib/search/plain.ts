@@ -2,7 +2,7 @@
 const wrappers =
   /<\/?(?:details|summary|tool-use|think|thinking|command-\w+|local-command-\w+|bash-\w+|system-reminder|task-notification|tool_use_error|user-prompt-submit-hook|ide_\w+|environment_context|user_instructions|br|sub|sup)(?:\s[^<>]*)?\/?>/gi;
 const summaries = /<summary>\s*Thought Process\s*<\/summary>/gi;
-const partOfWrapper =
+const wrapperPart =
   /^[^<>]*(?:data-tool-name="[^"]*"|<\/?(?:details|summary|tool-use))>|<\/?(?:details|summary|tool-use|think)\b[^<>]*$/g;
 const lineNumbers = /^[ \t]*\d{1,6}(?:→|│|[ \t]\|)[ \t]?/gm;
 const fences = /^[ \t]*(?:```|~~~)[^\n]*$/gm;
@@ -20,7 +20,7 @@ export function plainText(text: string): string {
   return text
     .replace(summaries, " ")
     .replace(wrappers, " ")
-    .replace(partOfWrapper, " ")
+    .replace(wrapperPart, " ")
     .replace(toolUse, "")
     .replace(lineNumbers, "")
     .replace(fences, " ")

@@ -3,7 +3,7 @@ import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { type QueryTerm, readTerms, refused } from "#lib/search/grammar";
 import type { Speaker } from "#lib/search/speaker";
-import { inField, termOfFact } from "#lib/search/terms";
+import { hashFact, inField } from "#lib/search/terms";
 import { parseUnit, type QueryUnit } from "#lib/search/unit";
 
 /**
@@ -41,7 +41,7 @@ export type QueryScope = "title" | Speaker;
 /** `units` are the words and phrases that excerpts show. */
 export type SearchQuery = { units: QueryUnit[]; groups: QueryGroup[]; scope?: QueryScope };
 
-export type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
+type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
 
 const { queryWords: maxWords, queryFiles: maxFiles, queryFilters: maxFilters } = limits.traces;
 
@@ -153,7 +153,7 @@ const makeFactUnit = (fact: string, written: string): QueryUnit => ({
     words: 0,
     fact: fact.toLowerCase(),
     written,
-    alternatives: [[termOfFact(fact)]],
+    alternatives: [[hashFact(fact)]],
     pattern: /(?!)/gu,
     coarse: "",
     longest: "",

@@ -79,7 +79,7 @@ export type Field = keyof typeof fields;
 export const inField = (term: number, field: Field) => (term + fields[field]) % 2 ** termBits;
 
 /** No text contains the term of a fact such as `tool:bash`. */
-export function termOfFact(fact: string): number {
+export function hashFact(fact: string): number {
   let [first, second]: [number, number] = [seeds[1], seeds[0]];
   for (const character of fact.toLowerCase()) {
     const code = character.codePointAt(0) as number;
@@ -89,7 +89,7 @@ export function termOfFact(fact: string): number {
   return makeTerm(first, second);
 }
 
-export function termOfWord(word: string): number {
+export function hashWord(word: string): number {
   return makeTerm(...hashText(word, 0, word.length));
 }
 
@@ -106,7 +106,7 @@ function hashText(text: string, start: number, end: number): [number, number] {
 /** `start` and `end` are given for words and their parts. */
 export type Visit = (term: number, start?: number, end?: number) => void;
 
-export type Scan = { at: number; previous: number; between: number };
+type Scan = { at: number; previous: number; between: number };
 
 export const beginScan = (): Scan => ({ at: 0, previous: 0, between: 0 });
 
@@ -223,7 +223,7 @@ export function isBoundary(text: string, at: number): boolean {
   return kindAt(text, at - 1) !== letter || kindAt(text, at) !== letter || isHump(text, at);
 }
 
-export function endOfWord(text: string, at: number): number {
+export function findWordEnd(text: string, at: number): number {
   let end = at;
   while (end > 0 && end < text.length && kindAt(text, end - 1) === letter && kindAt(text, end) === letter) end += 1;
   return end;

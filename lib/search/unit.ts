@@ -1,16 +1,16 @@
 // A word, identifier, path or phrase: the terms by which the index finds it, and the pattern by which a text shows it.
 import {
   combining,
-  endOfWord,
+  findWordEnd,
   fold,
   forEachTerm,
+  hashWord,
   isBoundary,
   splitCompound,
-  termOfWord,
   wordsAndGaps,
 } from "#lib/search/terms";
 
-export function formsOfWord(word: string): string[] {
+function listWordForms(word: string): string[] {
   if (!/^[a-z]{3,}$/i.test(word)) return [];
   const lower = word.toLowerCase();
   return [...new Set([...listNumberForms(lower), ...listEndings(lower)])];
@@ -74,7 +74,7 @@ export function parseUnit(written: string, isExact: boolean): QueryUnit | undefi
     written,
     alternatives: texts.map(listTerms),
     ...(beginning && { beginning }),
-    pattern: patternOfForms(texts, isExact),
+    pattern: makeFormsPattern(texts, isExact),
     ...(plain.every((word) => /^[a-z\d]+$/.test(word)) && { plain }),
     coarse: texts.map((form) => coarsePattern(form.join(""))).join("|"),
     longest: words.reduce((a, b) => (b.length > a.length ? b : a)),
@@ -95,14 +95,14 @@ function parseBeginning(word: string): string | undefined {
 function listForms(pieces: string[]): string[][] {
   if (pieces.some((gap, place) => place % 2 === 1 && gap !== "_")) return [];
   const parts = pieces.filter((_, place) => place % 2 === 0).flatMap(splitCompound);
-  if (parts.length === 1) return formsOfWord(parts[0] as string).map((word) => [word]);
+  if (parts.length === 1) return listWordForms(parts[0] as string).map((word) => [word]);
   const joined = [parts.flatMap((part, place) => (place === 0 ? [part] : ["_", part])), [parts.join("")]];
   const own = fold(pieces.join(""));
   return joined.filter((form) => fold(form.join("")) !== own);
 }
 
 /** Only the written form may end within a word. */
-function patternOfForms(forms: string[][], isExact: boolean): RegExp {
+function makeFormsPattern(forms: string[][], isExact: boolean): RegExp {
   const [written, ...others] = inOrder(forms.map((form) => form.map((piece) => exactPattern(piece, isExact)).join("")));
   return new RegExp([`(${written})`, ...others].join("|"), "giu");
 }
@@ -115,7 +115,7 @@ const inOrder = ([written = "", ...others]: string[]): string[] => [
 
 /** Pairs suffice for several words, since no document has them without the words. */
 function listTerms(pieces: string[]): number[] {
-  if (pieces.length === 1) return [termOfWord(pieces[0] as string)];
+  if (pieces.length === 1) return [hashWord(pieces[0] as string)];
   const terms: number[] = [];
   forEachTerm(pieces.join(""), (term) => terms.push(term), { parts: false });
   // The order is word, word, pair, word, pair, …
@@ -198,7 +198,7 @@ function findRanges(text: string, unit: QueryUnit, lower: string | undefined): T
     const { start, end, isWritten } = match;
     const isWhole = isBoundary(text, end);
     if (isBoundary(text, start) && (isWhole || (unit.isOpen && isWritten))) {
-      ranges.push([start, isWhole ? end : endOfWord(text, end)]);
+      ranges.push([start, isWhole ? end : findWordEnd(text, end)]);
       match = next(end);
     } else if (++within >= maxWithin) return ranges.length > 0 ? ranges : [[start, end]];
     else match = next(start + 1);

@@ -2,7 +2,7 @@
 // in buckets numbered by their first three letters. Words that look like numbers or hashes are left out.
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { Bucket } from "#lib/search/block";
-import { fold, foldedCode, splitCompound, termOfWord } from "#lib/search/terms";
+import { fold, foldedCode, hashWord, splitCompound } from "#lib/search/terms";
 
 /** Postings use the lower buckets. */
 export const firstWordBucket = 2 ** 13;
@@ -10,7 +10,7 @@ const keyBits = { first: 6, next: 6 };
 const allKeyBits = keyBits.first + keyBits.next;
 
 /** `documents` is approximate. */
-export type Word = { word: string; documents: number };
+type Word = { word: string; documents: number };
 
 /** Sixty to 120 words per bucket. */
 const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));
@@ -31,11 +31,11 @@ function getSortKey(lower: string): number {
   return spread(lower.charCodeAt(0), keyBits.first) * 2 ** keyBits.next + spread(next, keyBits.next);
 }
 
-export const bucketOfBeginning = (lower: string, bits: number) =>
+export const findBucket = (lower: string, bits: number) =>
   firstWordBucket + Math.floor(getSortKey(lower) / 2 ** (allKeyBits - wordBits(bits)));
 
 /** End is exclusive. */
-export function bucketsOfLetter(lower: string, bits: number): [number, number] {
+export function findLetterBuckets(lower: string, bits: number): [number, number] {
   const first = spread(lower.charCodeAt(0), keyBits.first) * 2 ** keyBits.next;
   const size = 2 ** (allKeyBits - wordBits(bits));
   return [
@@ -63,7 +63,7 @@ export class Vocabulary {
 
   /** Keeps only those counted afterwards. */
   addAll(words: Iterable<Word>): void {
-    for (const { word } of words) if (this.hasRoom) this.words.set(termOfWord(word), { word, documents: 0 });
+    for (const { word } of words) if (this.hasRoom) this.words.set(hashWord(word), { word, documents: 0 });
   }
 
   count(term: number, documents: number): void {
@@ -75,7 +75,7 @@ export class Vocabulary {
     const byBucket = new Map<number, Word[]>();
     const group = (word: Word) => {
       if (word.documents === 0) return;
-      const bucket = bucketOfBeginning(fold(word.word), bits);
+      const bucket = findBucket(fold(word.word), bits);
       const words = byBucket.get(bucket);
       if (words) words.push(word);
       else byBucket.set(bucket, [word]);

@@ -1,5 +1,5 @@
 /** Counted up with each change of what is found: what an earlier version has searched is searched again. */
-export const rulesVersion = 10;
+export const rulesVersion = 11;
 
 /**
  * A kind of secret. Certain ones are masked, likely ones only flagged. A form begins with text, and has runs of characters in braces,
@@ -229,7 +229,7 @@ signed-url | Signature of a URL | It ends by itself; who has the URL can read wh
 mnemonic | Words of a wallet | Move what it holds to a new wallet.
 password-hash | Hash of a password | Change the password that it is of.
 cookie | Cookie of a sign-in | Sign out of the service, everywhere.
-assignment | Password or key | the service that it is for
+assignment | Password or key | the issuing service
 `;
 
 /** Of two kinds that fit the same text, the earlier one is chosen. */

@@ -53,7 +53,7 @@ export const settingValues: readonly Detector[] = [
     mayBe: (text, end, start) => /[0-9A-Za-z]/.test(text.charAt(end + 20)) && /\s/.test(text.charAt(start - 1)),
   }),
   findPasswordAfter("requirepass |masterauth |bindpw ", /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
-  findPasswordAfter(":5432:|:3306:", /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s])/),
+  findPasswordAfter(":5432:|:3306:", /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s"'\\])/),
   findPasswordAfter(
     "jwt.sign(|jwt.verify(|jwt.encode(|jwt.decode(",
     /^[^,\n]{1,80},\s?\\{0,7}["']([^\s"'\\]{12,256})\\{0,7}["']/,

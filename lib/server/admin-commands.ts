@@ -97,10 +97,7 @@ function address(argument: string | undefined): string {
   return parsed.data;
 }
 
-/**
- * Runs a command of `npm run admin`.
- * @param connect runs its argument once the database can be used; a wrong command does not call it
- */
+/** @param connect is not called for a wrong command */
 export async function runAdmin(words: string[], connect: (work: () => Promise<void>) => Promise<void>): Promise<void> {
   const [name = "help", argument, option] = words;
   if (name === "help" || name === "--help") return say(help);

@@ -1,4 +1,4 @@
-// On a host without a worker, the process that accepted an upload processes it after its response.
+// For hosts without a worker.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after } from "next/server";
@@ -12,23 +12,18 @@ import { deleteHeartbeat, hasLastingWorker, sendHeartbeat, substituteId, takeTur
 import { boundRun, drainUploads } from "#lib/server/drain";
 import { otherTasks, queueTasks } from "#lib/server/tasks";
 
-/** At most this many processes work at a time. */
 const turns = [0, 1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000d00${n}`);
-/** The lease of a turn, after which a killed process loses it. */
+/** A killed process loses its turn after this. */
 const turnSeconds = 3;
 const renewMs = 1000;
-/** Later uploads no longer wait for a run that takes this long. */
+/** Later uploads do not wait for a longer run. */
 const stuckMs = 120_000;
-/** A worker that was seen is not looked for again for this long. */
 const workerMs = 5000;
 
 type Run = { run?: Promise<void>; workerUntil: number };
 const state = oncePerProcess("processing after a response", (): Run => ({ workerUntil: 0 }));
 
-/**
- * Processes the upload that was just stored once the response is sent, unless there is a worker. `/api/cron` does what
- * is left.
- */
+/** `/api/cron` processes what is left. */
 export function processSoon(): void {
   if (hasOwnServer()) return; // workers are processes of their own there
   after(() =>
@@ -36,7 +31,6 @@ export function processSoon(): void {
   );
 }
 
-/** Uploads that are stored during a run share the next one. */
 async function processUploads(): Promise<void> {
   await state.run?.catch(() => {});
   if (performance.now() < state.workerUntil) return;
@@ -69,7 +63,7 @@ async function processInTurn(): Promise<void> {
   }
 }
 
-/** Waits out the lease of a killed process if all turns are taken. */
+/** Waits until a killed process has lost its turn. */
 async function findTurn(): Promise<string | undefined> {
   const turn = await takeTurn(turns, turnSeconds);
   if (turn) return turn;
@@ -77,7 +71,6 @@ async function findTurn(): Promise<string | undefined> {
   return takeTurn(turns, turnSeconds);
 }
 
-/** Looks for uploads again before each task and each step of one. */
 async function work(deadline: number): Promise<void> {
   await drainUploads(deadline);
   await sendHeartbeat(substituteId);

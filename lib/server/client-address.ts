@@ -5,10 +5,7 @@ import proxyaddr from "proxy-addr";
 import { env } from "#lib/env";
 import { clientAddressHeader, noteForwarded } from "#lib/http/address";
 
-/**
- * Marks the calls that Next makes to this server itself, for an action of another page and for the page that an action
- * leads to. Such a call has its sender's address in a header.
- */
+/** Marks the calls that Next makes to this server itself, which have their sender's address in a header. */
 const ownHeader = "x-spoor-own";
 const ownCall = randomUUID();
 const isPrivate = proxyaddr.compile(["loopback", "linklocal", "uniquelocal"]);
@@ -16,7 +13,7 @@ const isPrivate = proxyaddr.compile(["loopback", "linklocal", "uniquelocal"]);
 function findAddress(request: IncomingMessage, trusts: ReturnType<typeof proxyaddr.compile>): string {
   if (request.headers[ownHeader] === ownCall) return String(request.headers[clientAddressHeader]);
   const direct = request.socket.remoteAddress ?? "unknown";
-  // An untrusted proxy of the operator's makes all callers look like one.
+  // an untrusted proxy makes all callers look like one
   const isForwarded = request.headers["x-forwarded-for"] !== undefined && isIP(direct) !== 0;
   if (isForwarded && isPrivate(direct, 0) && !trusts(direct, 0)) noteForwarded(direct);
   const forwarded = proxyaddr(request, (address, hop) => isIP(address) !== 0 && trusts(address, hop));
@@ -25,7 +22,6 @@ function findAddress(request: IncomingMessage, trusts: ReturnType<typeof proxyad
   return address.replace(/^::ffff:/, "").replace(/%.*$/, "");
 }
 
-/** Makes a function that sets the header which `clientAddress` reads, and returns the address. */
 export function makeSenderNaming(): (request: IncomingMessage) => string {
   const trusts = proxyaddr.compile(env().TRUSTED_PROXIES);
   return (request) => {

@@ -1,10 +1,7 @@
 import "server-only";
 import { readFile } from "node:fs/promises";
 
-/**
- * Makes the client: one file without dependencies, for Node 20 and later. It is not minified, so that people can read
- * what they run.
- */
+/** Not minified, so that people can read what they run. */
 export async function bundleClient(version?: string): Promise<string> {
   const own = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
   const named = version ?? own.version;

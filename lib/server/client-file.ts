@@ -16,7 +16,7 @@ let known: { stamp: string; client: Client } | undefined;
 const statBuilt = () => stat(join(process.cwd(), "dist/spoor.mjs"));
 const readBuilt = () => readFile(join(process.cwd(), "dist/spoor.mjs"), "utf8");
 
-/** Reads the client and inserts this server's address. @returns undefined if it has not been built */
+/** @returns undefined if it has not been built */
 export async function readClient(): Promise<Client | undefined> {
   const found = await statBuilt().catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;

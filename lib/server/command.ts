@@ -8,7 +8,7 @@ export function warn(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Aborted by the first Ctrl-C or SIGTERM; a second one ends the process immediately. */
+/** A second signal ends the process immediately. */
 export function listenForStop(): AbortSignal {
   const request = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -20,10 +20,7 @@ export function listenForStop(): AbortSignal {
   return request.signal;
 }
 
-/**
- * Runs a command, which may return its exit code. A usage error exits with 2, any other failure with 1; one for the
- * operator is printed without its stack.
- */
+/** A usage error exits with 2, any other failure with 1. */
 export async function runCommand(command: () => Promise<unknown>): Promise<never> {
   try {
     const code = await command();

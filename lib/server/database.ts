@@ -1,4 +1,4 @@
-// Modules that the launcher does not need are loaded where they are used.
+// The launcher loads only what it needs.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -21,8 +21,7 @@ async function prepareSecret(): Promise<void> {
 }
 
 /**
- * Starts the embedded database unless `DATABASE_URL` is set, and sets `DATABASE_URL` and `AUTH_SECRET` for this process
- * and its children.
+ * Sets `DATABASE_URL` and `AUTH_SECRET` for this process and its children.
  * @throws EnvError if only `DATABASE_URL` is set
  */
 export async function prepareDatabase(start: Start = {}): Promise<PreparedDatabase> {
@@ -34,7 +33,7 @@ export async function prepareDatabase(start: Start = {}): Promise<PreparedDataba
   return database;
 }
 
-/** Migrates the database. @returns the names of the migrations applied */
+/** @returns the names of the migrations applied */
 export async function prepareSchema(): Promise<string[]> {
   const [{ migrate }, { installQueues }] = await Promise.all([import("#lib/db/migrate"), import("#lib/queue/queues")]);
   const url = directDatabaseUrl();

@@ -1,4 +1,4 @@
-// `npm run demo` takes the way of a real person and a real client: sign in, approve a device login, upload over HTTP.
+// `npm run demo` takes the way of a real person and a real client.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// `npm run docs:env` writes the environment's description to docs/operations.md and .env.example.
+// `npm run docs:env`.
 import { readFile, writeFile } from "node:fs/promises";
 import { environment } from "#lib/env";
 

@@ -10,7 +10,7 @@ export function isWithin(at: Date, ms: number): boolean {
   return ago < ms && ago > -differenceMs;
 }
 
-/** Returns true to one caller per hour, over all processes. @param key names the row that records it */
+/** Returns true to one caller per hour, over all processes. */
 export async function takeHour(key: string): Promise<boolean> {
   const now = Date.now();
   const lately = { gte: new Date(now - hourMs), lte: new Date(now + differenceMs) };

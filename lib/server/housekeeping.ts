@@ -30,10 +30,7 @@ async function isTimeRight(): Promise<boolean> {
   return false;
 }
 
-/**
- * Deletes what is past its retention.
- * @throws at once if the database is away or not migrated, and at the end if a step failed
- */
+/** @throws at once if the database is away or not migrated, and at the end if a step failed */
 export async function housekeep(): Promise<void> {
   const { step, end } = makeSteps();
   if (await isTimeRight()) await deleteAged(step);
@@ -57,7 +54,6 @@ async function deleteAged(step: Step): Promise<void> {
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping deleted what is past its retention");
 }
 
-/** Runs the housekeeping once per hour, over all processes. */
 export async function housekeepHourly(): Promise<void> {
   if (await takeHour("housekeeping")) await housekeep();
 }

@@ -1,4 +1,3 @@
-// Parses the arguments of `spoor-server`, the npm package's command.
 import { join, resolve } from "node:path";
 import { commandVariable } from "#lib/variables/operator-command";
 
@@ -40,18 +39,17 @@ export type CallPlace = {
   variables: Record<string, string | undefined>;
 };
 
-/** Either prints a text, or runs a program of `dist/server`. */
 export type Call =
   | { text: string; exitCode: 0 | 2 }
   | { program: string; words: string[]; variables: Record<string, string>; note: string | undefined };
 
-/** Returns the XDG data folder, or the local one on Windows: the package's own folder may be deleted at any time. */
+/** The package's own folder may be deleted at any time. */
 function dataFolder({ platform, home, variables }: CallPlace): string {
   if (platform === "win32") return join(variables.LOCALAPPDATA || join(home, "AppData", "Local"), command);
   return join(variables.XDG_DATA_HOME || join(home, ".local", "share"), command);
 }
 
-/** Parses a call of the installed command. Paths are relative to its folder. */
+/** Paths are relative to the folder of the call. */
 export function readCall(words: string[], place: CallPlace, version: string): Call {
   const [name = "all", ...rest] = words;
   const { folder, variables } = place;

@@ -8,22 +8,19 @@ function isLocal(url: string): boolean {
   return /^(?:.+\.)?localhost$|^\[::1\]$|^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** Returns the addresses to listen on; undefined means all. Nobody else reaches a server that is used as localhost. */
+/** Undefined means all addresses. Nobody else reaches a server that is used as localhost. */
 export function chooseAddresses({ HOST, BASE_URL }: Pick<Env, "HOST" | "BASE_URL">): (string | undefined)[] {
   if (HOST) return [HOST];
   return isLocal(BASE_URL) ? ["127.0.0.1", "::1"] : [undefined];
 }
 
-/** Returns a warning for the operator if passwords cross the network unencrypted. */
+/** Plain http lets others on the network read passwords. */
 export const warnAboutHttp = (baseUrl: string): string | undefined =>
   baseUrl.startsWith("https:") || isLocal(baseUrl)
     ? undefined
     : `BASE_URL is ${baseUrl}: without https, passwords and sessions can be read on the network. Put a proxy with TLS in front (docs/operations.md).`;
 
-/**
- * Lets one HTTP server listen at several addresses. Only the first must exist, since a machine may lack IPv6.
- * @returns a function that closes the others
- */
+/** Only the first address must exist, since a machine may lack IPv6. @returns a function that closes the others */
 export async function listenAt(
   server: HttpServer,
   port: number,

@@ -1,4 +1,4 @@
-// Every request passes here before Next: it gets its id, its client's address and its limits.
+// Every request passes here before Next.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { forRequest, type RequestState } from "#lib/current-request";
@@ -22,7 +22,7 @@ const isUpload = ({ method, url }: IncomingMessage) =>
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** Ends a request that does not arrive in time; lib/http/body.ts watches the pace of an upload. */
+/** lib/http/body.ts watches the pace of an upload. */
 function limitArrival(request: IncomingMessage, address: string): void {
   if (isUpload(request)) return;
   if (hasBody(request)) limitBodies(request, address);
@@ -38,7 +38,7 @@ function adjustHeaders({ url, headers }: IncomingMessage, isUploaded: boolean): 
   if (isUploaded) delete headers["accept-encoding"]; // compressing the short response takes 0.2 ms
 }
 
-/** Sets the status and headers that a page can't set by itself. */
+/** A page can't set its own status. */
 function adjustHead(response: ServerResponse, state: RequestState): void {
   const writeHead = response.writeHead as (...args: unknown[]) => ServerResponse;
   response.writeHead = (status: number, ...rest: unknown[]) => {
@@ -54,11 +54,7 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
   response.end(body ? Buffer.from(await new Response(body).arrayBuffer()) : undefined);
 }
 
-/**
- * Lets a server's requests pass through this file and lib/server/refusals.ts to Next. Call it once the application is built.
- *
- * @returns the responses in flight
- */
+/** Call it once the application is built. @returns the responses in flight */
 export async function serveRequests(
   server: Server,
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
@@ -74,7 +70,7 @@ export async function serveRequests(
     const requestId = randomUUID();
     request.headers[requestIdHeader] = requestId;
     const address = nameSender(request);
-    // Responses that Next makes itself, such as a missing file, have them from here.
+    // for responses that Next makes itself, such as a missing file
     response.setHeader("X-Request-Id", requestId);
     for (const [name, value] of headersOfAll) response.setHeader(name, value);
     const state: RequestState = {

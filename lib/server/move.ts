@@ -1,4 +1,3 @@
-// `npm run move` copies an embedded database to a server, or to another major version of PostgreSQL.
 import "server-only";
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -7,7 +7,6 @@ import { bundleClient } from "#lib/server/client-bundle";
 
 const name = "spoor-client";
 
-/** Makes the npm package of the client, which is the file that servers deliver without an address. @returns its path */
 export async function packClient(folder: string, repository?: string): Promise<string> {
   const { version, description, license, engines } = JSON.parse(await readFile("package.json", "utf8"));
   const content = join(folder, name);
@@ -33,7 +32,6 @@ export async function packClient(folder: string, repository?: string): Promise<s
   return (await packFolder(content)).path;
 }
 
-/** Packs a folder with npm. @returns the package's path and its files */
 export async function packFolder(content: string): Promise<{ path: string; files: string[] }> {
   const folder = resolve(dirname(content));
   const isWindows = process.platform === "win32";

@@ -1,4 +1,4 @@
-// Checks and migrates the database. It is a process of its own, because its 100 MiB of code would stay in the launcher.
+// A process of its own, because its 100 MiB of code would stay in the launcher.
 import "server-only";
 import { openSetup } from "#lib/auth/setup";
 import { refuseNewer } from "#lib/db/sql/floor";
@@ -10,7 +10,7 @@ import { prepareSchema, withDatabase } from "#lib/server/database";
 import { warnAboutHttp } from "#lib/server/listen";
 import { enableSinks } from "#lib/telemetry/sink";
 
-/** During an upgrade a new web process starts before the migration: it is not ready, and must not end. */
+/** A new web process may start before the migration, and must not end. */
 async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> {
   try {
     return await step();
@@ -32,7 +32,7 @@ async function greet(): Promise<string[]> {
   ];
 }
 
-// Ctrl-C reaches every process of the terminal, and a migration that has begun is finished.
+// A migration that has begun is finished.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 
 const [role] = process.argv.slice(2);

@@ -1,11 +1,10 @@
-// One process fetches the list of PRICES_URL once a day. The last good copy is in the database, so that all processes
-// have the same prices, also without network.
+// One process fetches PRICES_URL once a day; the copy in the database gives all processes the same prices.
 import "server-only";
 import { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
-import { type PriceList, applyPriceList, fetchText, parsePriceList } from "#lib/prices/list";
+import { applyPriceList, fetchText, type PriceList, parsePriceList } from "#lib/prices/list";
 import { isWithin, takeHour } from "#lib/server/hourly";
 
 const keys = { copy: "price_list", tried: "price_list_tried" };
@@ -18,7 +17,7 @@ function readCopy(value: string | undefined, url: string): z.output<typeof store
   return copy?.url === url ? copy : undefined;
 }
 
-/** Fetches the list if the copy is a day old, at most once an hour. A bad answer changes nothing. */
+/** A bad answer changes nothing. */
 export async function refreshPriceList(): Promise<void> {
   const url = env().PRICES_URL;
   if (url === undefined) return;

@@ -12,17 +12,14 @@ const stopMs = 14_000;
 
 export const program = (name: "prepare" | "web" | "worker"): string => `${serverFolder}/${name}.mjs`;
 
-/**
- * glibc raises this by itself up to 32 MiB and then keeps freed memory: a worker held 191 MiB after a load instead of
- * 112.
- */
+/** glibc raises this by itself and then keeps freed memory. */
 const allocation = { MALLOC_MMAP_THRESHOLD_: "262144" };
 
 const maxRestartsPerMinute = 5;
 
 /**
- * Starts processes, and restarts one that fails after it was ready.
- * @param whenUp is awaited before a restart, which would fail while the database recovers from a crash
+ * Restarts a process that fails after it was ready.
+ * @param whenUp is awaited before a restart, which would fail while the database recovers
  * @returns `lost` rejects when a process can't be kept running; `stop` ends all of them
  * @throws if one does not become ready
  */
@@ -76,11 +73,7 @@ export async function supervise(
   return { lost, stop };
 }
 
-/**
- * Starts a process.
- * @param words Node's options, a file, and its arguments
- * @param defaults yield to this process's own variables
- */
+/** @param words Node's options, a file, and its arguments @param defaults yield to this process's own variables */
 export function launch(
   words: string[],
   environment: Record<string, string>,

@@ -1,4 +1,4 @@
-// Requests that never reach Next, because it would answer them without a problem body or with 500.
+// Next would answer these requests without a problem body, or with 500.
 import type { IncomingMessage } from "node:http";
 import { parseAndValidateFlightRouterState } from "next/dist/server/app-render/parse-and-validate-flight-router-state.js";
 import { type ErrorCode, notFound, SpoorError } from "#lib/errors";
@@ -25,7 +25,6 @@ export const refuseBusy = (requestId: string) =>
     requestId,
   );
 
-/** Returns the response to a request that Next would not answer as the interface demands. */
 export function findRefusal(request: IncomingMessage, requestId: string, isDevelopment = false): Response | undefined {
   const { method = "", url = "", headers } = request;
   const missing = () => problemResponse(notFound(), requestId);

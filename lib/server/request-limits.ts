@@ -1,4 +1,4 @@
-// Limits that keep the answers to other networks quick, whatever one network sends. A network is an IPv6 /48, or an IPv4 address.
+// These limits keep the answers to other networks quick. A network is an IPv6 /48, or an IPv4 address.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { getSite } from "#lib/http/address";
@@ -17,10 +17,7 @@ let waiting = 0;
 export const hasTooManyPages = (address: string): boolean =>
   waiting >= maxWaiting.inAll || queue.countWaiting(getSite(address)) >= maxWaiting.perNetwork;
 
-/**
- * Renders a page in its network's turn, unless the client is gone by then. The turn ends when the page is rendered, or when the client
- * does not read what was sent so far.
- */
+/** A turn ends when the page is rendered, or when the client does not read what was sent so far. */
 export async function renderInTurn(address: string, response: ServerResponse, render: () => void): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -51,7 +48,7 @@ function onBackpressure(response: ServerResponse, act: () => void): void {
 /** Next keeps in memory what has arrived of each. */
 const arriving = new Map<IncomingMessage, string>();
 
-/** Counts a request whose body is arriving. One too many ends the oldest of the network that has the most. */
+/** One body too many ends the oldest of the network that has the most. */
 export function limitBodies(
   request: IncomingMessage,
   address: string,

@@ -3,14 +3,11 @@ import { runInNewContext } from "node:vm";
 import { log } from "#lib/log";
 import { releaseAll } from "#lib/memory";
 
-/** A process is idle after so many checks in a row below this share of a core. */
+/** Checks in a row below this share of a core make a process idle. */
 const idle = { checkMs: 5000, cores: 0.1, checks: 6 };
 const worthBytes = 16 * 1024 * 1024;
 
-/**
- * Gives memory back once the process was idle for half a minute: V8 collects only when it needs room, so it keeps what
- * its start or last large upload took.
- */
+/** V8 collects only when it needs room, so that a process keeps what its start or last large upload took. */
 export function restWhenIdle(): void {
   let [quiet, used, rested] = [0, process.cpuUsage(), 0];
   const check = async () => {
@@ -31,7 +28,7 @@ export function restWhenIdle(): void {
   ).unref();
 }
 
-/** Collects all garbage and returns free pages to the system, which stops the process for about 0.1 s. */
+/** This stops the process for about 0.1 s. */
 function collect(): void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as (options: { type: "major"; flavor: "last-resort" }) => void;

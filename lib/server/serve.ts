@@ -17,7 +17,7 @@ const sources = {
   worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
 };
 
-/** Starts the built processes of a role. @param whenUp is awaited before one is restarted */
+/** @param whenUp is awaited before a process is restarted */
 export function startProcesses(
   role: Role,
   variables: Record<string, string> = {},
@@ -34,8 +34,8 @@ export function startProcesses(
 }
 
 /**
- * Keeps starting processes, and the database, running until a stop is requested; a request during the start aborts it.
- * @param onceReady runs when they are ready, and returns whether to continue
+ * Runs until a stop is requested; a request during the start aborts it.
+ * @param onceReady returns whether to continue
  * @throws if the start fails, or a process or the database can't be kept running
  */
 export async function serve(

@@ -3,7 +3,6 @@ import { limitStatements } from "#lib/db/client";
 import { hasOwnServer } from "#lib/http/address";
 import { limits } from "#lib/limits";
 
-/** Every process that serves requests begins with this, on whatever host. */
 export async function startServing(): Promise<void> {
   limitStatements(limits.reads.statementSeconds);
   if (hasOwnServer()) return;

@@ -15,13 +15,10 @@ const webSources = [
   "tsconfig.json",
 ];
 
-/** Hosts that build the same sources by themselves agree on this digest. */
+/** Hosts that build the same sources agree on this digest. */
 export const webDigest = (): string => digestFiles(webSources);
 
-/**
- * Hashes files, and those below folders. Each start waits for it, and reading without promises takes 70 ms instead of
- * 450.
- */
+/** Each start waits for this, and reading without promises takes 70 ms instead of 450. */
 export function digestFiles(paths: string[]): string {
   const hash = createHash("sha256");
   for (const path of paths.flatMap(filesBelow)) hash.update(`${path}\0`).update(readFileSync(path));

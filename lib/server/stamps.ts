@@ -5,7 +5,6 @@ export const clientFile = "dist/spoor.mjs";
 
 export const serverFolder = "dist/server";
 
-/** Each build stores the digest of its sources beside its output. */
 export const stamps = {
   web: ".next/spoor-sources.sha256",
   server: `${serverFolder}/sources.sha256`,
@@ -20,7 +19,7 @@ const wanted = {
 
 export type BuildOutput = keyof typeof stamps;
 
-/** Returns the digest to stamp a build with; undefined if it is up to date. */
+/** Undefined if the build is up to date. */
 export function missing(output: BuildOutput): string | undefined {
   const digest = wanted[output]();
   return readStamp(output) === digest && (output !== "client" || existsSync(clientFile)) ? undefined : digest;

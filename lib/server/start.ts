@@ -1,5 +1,4 @@
-// The launcher owns the embedded database, prepares it, and keeps the processes of its role running. It prints for
-// people, and loads little since it lives as long as they do.
+// The launcher lives as long as its processes, so it loads little. It prints for people.
 import "server-only";
 import { once } from "node:events";
 import { EnvError } from "#lib/errors";

@@ -1,5 +1,4 @@
-// Everything that runs in the background. A worker repeats each task; without a worker, `/api/cron` runs them all in this order, and
-// some run after an upload.
+// A worker repeats each task; without a worker, `/api/cron` runs them in this order, and some run after an upload.
 import "server-only";
 import { resumeDeletions } from "#lib/auth/deletion";
 import { purgeLimits } from "#lib/http/rate-limit";
@@ -21,7 +20,6 @@ type TaskRun = {
   seconds: number;
   signal: AbortSignal;
   hasTime: () => Promise<boolean>;
-  /** How long a session must be unchanged before the ledger reads it. */
   settledSeconds: () => Promise<number>;
 };
 
@@ -34,7 +32,7 @@ export type BackgroundTask = {
   /** Absent where a worker does the same by its queue or by the schedule of the index. */
   worker?: TaskBudget & { pauseMs: number; atStart?: true };
   cron?: TaskBudget;
-  /** Present where it also runs after an upload on a host without a worker. */
+  /** Also runs after an upload on a host without a worker. */
   afterUpload?: TaskBudget;
 };
 
@@ -45,7 +43,6 @@ export const queueTasks: readonly BackgroundTask[] = [
   { name: "reconcileJobs", worker: { pauseMs: 60_000, atStart: true }, run: reconcileJobs },
 ];
 
-/** A merge of large search blocks begins only with this much of a call left. */
 const compactionSeconds = 10;
 
 export const otherTasks: readonly BackgroundTask[] = [

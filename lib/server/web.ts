@@ -1,5 +1,4 @@
-// The web process runs Next behind our own HTTP server, since Next's gives a route handler no client address, no time
-// limits and no draining.
+// Next's own server gives a route handler no client address, no time limits and no draining.
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
@@ -21,7 +20,7 @@ const { PORT, HOST, BASE_URL } = env();
 const dev = process.argv.includes("--dev");
 const server = createServer({
   headersTimeout: limits.request.headerSeconds * 1000,
-  // The largest upload at the slowest accepted pace takes over an hour.
+  // The largest upload at the slowest pace takes over an hour.
   requestTimeout: limits.request.uploadSeconds * 1000,
   keepAliveTimeout: 30_000,
   maxHeaderSize: limits.request.headerBytes,

@@ -25,7 +25,6 @@ import { restWhenIdle } from "#lib/server/rest";
 import { type BackgroundTask, otherTasks, queueTasks } from "#lib/server/tasks";
 
 const heartbeatMs = 10_000;
-/** How often a worker that can't listen looks for uploads. */
 const lookMs = 200;
 /** below the 15 seconds within which the process has to end */
 const drainMs = 12_000;
@@ -65,14 +64,14 @@ const runTask = ({ run, worker }: BackgroundTask): Promise<unknown> =>
 
 const beat = () => sendHeartbeat(processId);
 
-/** The ids of the queue's pollers, which `lookForUploads` wakes. */
+/** `lookForUploads` wakes these pollers. */
 const takers: string[] = [];
 
 async function lookForUploads(): Promise<void> {
   if (await hasOpenJobs()) for (const taker of takers) boss.notifyWorker(taker);
 }
 
-/** Takes one job at a time, and asks for the next at once: pg-boss would wait for its next poll. */
+/** Asks for the next job at once: pg-boss would wait for its next poll. */
 async function takeUploads(): Promise<void> {
   const worker: { id?: string } = {};
   worker.id = await boss.work<object>(queues.ingest, polling, async ([job]) => {

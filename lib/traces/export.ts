@@ -4,7 +4,7 @@ import { maskValueForOthers } from "#lib/secrets/mask";
 import type { Masked } from "#lib/traces/export-schema";
 import { readHiddenNames } from "#lib/traces/for-others";
 import { type Mask, makeMask } from "#lib/traces/masked";
-import { jsonOf, readParts } from "#lib/traces/parts";
+import { readParts, writeMessagesJson } from "#lib/traces/parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 import type { ListPlace, Selection } from "#lib/traces/sql/conditions";
@@ -113,7 +113,7 @@ async function* messageParts(
   let sent = 0;
   for await (const part of readParts(userId, id)) {
     if (sent > 0 && part.messages.length > 0) yield ",";
-    yield* jsonOf(userId, id, part, present, mask);
+    yield* writeMessagesJson(userId, id, part, present, mask);
     sent += part.messages.length;
   }
   if (sent < messageCount) throw new Error("a trace was deleted or shortened while it was exported");

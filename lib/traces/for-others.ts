@@ -1,6 +1,6 @@
 import { eachInSlices } from "#lib/concurrency/slices";
 import { maskForOthers, maskValueForOthers } from "#lib/secrets/mask";
-import { beginsBehind, nameCharacter, withoutHomes } from "#lib/traces/homes";
+import { beginsAfter, nameCharacter, withoutHomes } from "#lib/traces/homes";
 
 /** Both positions are inclusive; null is that end of the session. */
 export type SharedRange = { from: number | null; to: number | null };
@@ -37,7 +37,7 @@ const outputWords = /pts\/|\btty|console|whoami|\d\.\d {1,4}\d|seat\d| :\d|\b[RS
 /** `~ada/api`. */
 const tildes = /(?<![\w.~^/\\-])~([a-z_][\w-]{2,31})(?=\/)/gi;
 const variables = new RegExp(
-  `(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME)=(?<=${beginsBehind(String.raw`\w`)}\\1=)["']?[${nameCharacter}.\\-]{1,64}`,
+  `(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME)=(?<=${beginsAfter(String.raw`\w`)}\\1=)["']?[${nameCharacter}.\\-]{1,64}`,
   "gu",
 );
 const maxNames = 5;
@@ -102,7 +102,7 @@ const unlessNobody = (name: string): string => (nobodys.test(name) || /^\d+$/.te
 
 const hides = (variable: string): string => (/^(?:HOST|COMPUTER)NAME$/.test(variable) ? "machine" : "user");
 
-const wordBegins = beginsBehind(String.raw`${nameCharacter}\-`);
+const wordBegins = beginsAfter(String.raw`${nameCharacter}\-`);
 
 function withoutWord(text: string, word: string, shown: string): string {
   if (!text.includes(word)) return text;

@@ -2,7 +2,7 @@ import "server-only";
 import { env } from "#lib/env";
 import type { ReaderMessage } from "#lib/reader/message";
 import { readableJson } from "#lib/reader/text";
-import { getTitle } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/titles/find";
 import type { Masked } from "#lib/traces/export-schema";
 import { allForOthers, readHiddenNames } from "#lib/traces/for-others";
 import { type Mask, makeMask, maskJson, maskPieces } from "#lib/traces/masked";

@@ -45,7 +45,7 @@ export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): As
     text += piece;
     if (text.length - sent < atOnce) continue;
     const secrets = findSecrets(text);
-    const end = endOfWhole(text, secrets, sent);
+    const end = findCut(text, secrets, sent);
     yield mask(withoutSecrets(text, secrets, sent, end), names);
     const from = Math.max(0, end - maxBefore);
     const before = from === 0 ? text.slice(0, end) : keepHeader(text, from, end);
@@ -62,7 +62,7 @@ const signs = ["\n", " ", ",", ";", '"', "'"];
  * Finds where a text can be cut: outside secrets and paths, at a line's start if possible, otherwise after a blank or
  * another sign.
  */
-function endOfWhole(text: string, secrets: readonly Secret[], sent: number): number {
+function findCut(text: string, secrets: readonly Secret[], sent: number): number {
   const last = text.length - overlap;
   const ends = signs.map((sign) => text.lastIndexOf(sign, last - 1) + 1);
   const end = ends.find((at) => at > last - overlap) ?? (isInPair(text, last) ? last - 1 : last);

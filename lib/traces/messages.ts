@@ -9,7 +9,7 @@ import type { Message, Trace } from "#lib/traces/queries";
 import { type MessageRow, readAt, readPage } from "#lib/traces/sql/messages";
 
 /** A page ends at the first bound. It has at least one message; of one over `maxMessageBytes` only the start. */
-export type PageBounds = { limit: number; maxBytes?: number; maxMessageBytes?: number };
+type PageBounds = { limit: number; maxBytes?: number; maxMessageBytes?: number };
 
 const { messagesPageBytes } = limits.traces;
 

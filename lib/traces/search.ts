@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { cache } from "react";
 import { heavyRead, type Patience } from "#lib/db/heavy";
-import { findDocuments, type Hits, hitsOf } from "#lib/search/find";
+import { findDocuments, type Hits, iterateHits } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
 import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
 import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
@@ -97,7 +97,7 @@ export async function listHits(
   const scope = { userId, selection, after };
   const maxRows = countRowsToScan(hits, limit);
   const scanned = maxRows && (await scanList(tx, scope, hits, { limit, maxRows }));
-  return scanned || lookUpHits(tx, scope, [...hitsOf(hits)], limit);
+  return scanned || lookUpHits(tx, scope, [...iterateHits(hits)], limit);
 }
 
 /** Unordered; at most as many as look-ups are cheaper for. */
@@ -105,7 +105,7 @@ export async function someHits(tx: PoolClient, search: Hitting, limit: number): 
   const { userId, selection, hits } = search;
   if (countRowsToScan(hits, limit) > 0) return listHits(tx, search, { limit });
   const scope = { userId, selection, after: undefined };
-  const places = [...hitsOf(hits)];
+  const places = [...iterateHits(hits)];
   const ids = new Set<string>(); // a trace may have several documents
   for (let at = 0; at < places.length && ids.size < limit; at += limit)
     for (const id of await lookUpHits(tx, scope, places.slice(at, at + limit), limit)) ids.add(id);

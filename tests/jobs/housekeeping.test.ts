@@ -4,6 +4,7 @@ import { purgeSignIns } from "#lib/auth/sign-ins";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { setEnv } from "#lib/env";
+import { purgeLimits } from "#lib/http/rate-limit";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob, getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
@@ -128,6 +129,7 @@ test("nothing is deleted for its age by a process whose clock is ahead of the da
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 40 * 86_400_000 });
   try {
     await housekeep();
+    await purgeLimits();
   } finally {
     vi.useRealTimers();
   }

@@ -39,7 +39,6 @@ export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: A
   );
 }
 
-/** Marks a token that was unused for long, since its client may no longer run. */
 function Heard({ token: { lastUsedAt, lastUsedIp } }: { token: Pick<ListedToken, "lastUsedAt" | "lastUsedIp"> }) {
   if (!lastUsedAt) return <span>never heard</span>;
   const isSilent = isSilentSince(lastUsedAt, new Date());

@@ -54,7 +54,6 @@ const told = { ...listed, families: true };
 const readSessions = async (userId: string) =>
   (await withPullRequests(userId, await listPage(userId, told, { limit: shown }))).traces;
 
-/** From these shares on, a budget or the storage is a concern. */
 const budgetShare = 0.8;
 const storageShare = 0.9;
 

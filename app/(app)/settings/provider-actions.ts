@@ -11,7 +11,7 @@ import { refuseUnproved } from "./proof";
 
 export type ConnectionState = FormState & { url?: string | undefined };
 
-/** Connects or disconnects a provider. Both need proof, since a provider's sign-in needs no password here. */
+/** Needs proof, since a provider's sign-in needs no password here. */
 export async function changeProviderAction(_before: ConnectionState, form: FormData): Promise<ConnectionState> {
   const user = await requireUser("/settings");
   const error = await refuseForeignOrigin();

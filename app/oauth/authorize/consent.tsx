@@ -69,7 +69,6 @@ export async function Consent({ user, request, query }: { user: SignedInUser; re
   );
 }
 
-/** Names the redirect's target so that a person can judge it. */
 function describeRedirect(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === "http:") return `this computer (${hostname})`;

@@ -12,7 +12,6 @@ type Known = { outline: Outline | undefined };
 type Outlines = { running: Map<string, Promise<Known>>; recent: Recent<Known> };
 
 const recentBytes = 16 * 1024 * 1024;
-/** An unused outline is dropped after this time, since its session may be deleted by then. */
 const recentMs = 10 * 60_000;
 
 const outlines = oncePerProcess(

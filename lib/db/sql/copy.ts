@@ -1,4 +1,4 @@
-// Copies a database into an empty one of any version, for `npm run move`. SQL: COPY.
+// For `npm run move`. SQL: COPY.
 import "server-only";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
@@ -15,7 +15,7 @@ const progressMs = 5000;
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** Reads the application's tables; the worker makes pg-boss's anew. */
+/** the worker makes pg-boss's tables anew */
 async function readTables(client: pg.Client): Promise<CopiedTable[]> {
   const { rows } = await client.query<CopiedTable>(
     `select c.relname as name,
@@ -29,7 +29,6 @@ async function readTables(client: pg.Client): Promise<CopiedTable[]> {
   return rows;
 }
 
-/** Sorts tables so that each comes after those that it refers to. */
 function inOrder(tables: CopiedTable[]): CopiedTable[] {
   const sorted: CopiedTable[] = [];
   let waiting = tables;
@@ -72,11 +71,7 @@ export async function expectEmpty(url: string): Promise<void> {
   });
 }
 
-/**
- * Copies all rows into a database with the same schema, in one transaction.
- * @returns how many
- * @throws if the counts of a table differ; nothing is copied then
- */
+/** @returns how many rows @throws if counts differ; nothing is copied then */
 export function copyRows(fromUrl: string, toUrl: string, say: Say): Promise<number> {
   return withClient(fromUrl, (source) =>
     withClient(toUrl, async (target) => {

@@ -1,5 +1,4 @@
-// Distributes the tenant tables of a database with the extension citus (docs/growth.md). SQL: the extension's functions
-// and the catalog.
+// docs/growth.md. SQL: the extension citus and the catalog.
 import "server-only";
 import pg from "pg";
 import { pendingMigrations } from "#lib/db/migrations";
@@ -26,16 +25,14 @@ export async function planDistribution(databaseUrl: string): Promise<Plan> {
 }
 
 /**
- * Distributes the remaining tenant tables, and drops their foreign keys to the coordinator's. Writers wait while rows
- * move; an interrupted call is continued by the next.
- * @returns the plan
+ * Writers wait while rows move, and an interrupted call is continued by the next.
  * @throws EnvError with all problems, before anything is changed
  */
 export function distribute(databaseUrl: string, say: (line: string) => void): Promise<Plan> {
   return withMigrationLock(databaseUrl, () => withClient(databaseUrl, (client) => distributeTables(client, say)));
 }
 
-/** Distributes tables that a migration added to a distributed database. The caller holds the migration lock. */
+/** The caller holds the migration lock. */
 export async function distributeAdded(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select from pg_extension where extname = 'citus'");
   const known = rows.length > 0 ? await readDistributed(client) : [];

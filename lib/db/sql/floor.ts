@@ -3,12 +3,12 @@ import { pool } from "#lib/db/client";
 import { EnvError, isSchemaError } from "#lib/errors";
 
 /**
- * A release that stores what the one before can't read counts this up, and a migration records it in `server_setting`:
- * the older release then refuses to start.
+ * Counted up by a release that stores what the one before can't read. A migration records it, and older releases then
+ * refuse to start.
  */
 export const generation = 1;
 
-/** SQL: also asked before a migration. @returns why this version can't use the database; undefined if it can */
+/** SQL: also asked before a migration. @returns why this version can't use the database */
 export async function findNewer(): Promise<string | undefined> {
   const { rows } = await pool()
     .query<{ value: string }>("select value from server_setting where key = 'generation'")

@@ -6,20 +6,18 @@ import { withRequiredAuth } from "#lib/db/required-auth";
 import { EnvError } from "#lib/errors";
 import { log } from "#lib/log";
 
-/** Prisma's schema engine takes the same lock, so that a start and `prisma migrate deploy` take turns. */
+/** Prisma's schema engine takes the same lock. */
 const migrationLock = 72_707_369;
 
-/** A session's lock, as Prisma takes it, may be left behind on a pooler's connection, so it is waited for less long. */
+/** A pooler may keep a session's lock, as Prisma takes it, so it is waited for less long. */
 const patience = { transactionSeconds: 600, sessionSeconds: 60 };
 const againMs = 250;
 const noteAfter = 20;
 
-/** `began` is the start of its transaction, null between two. */
 type Holder = { pid: number; application: string; began: string | null };
 
 /**
- * Runs `work` under the migration lock. A transaction on its own connection holds it, so that it ends with the
- * connection, also behind a pooler.
+ * A transaction on its own connection holds the lock, so that it ends with the connection.
  * @throws EnvError naming who holds it for too long
  */
 export async function withMigrationLock<T>(
@@ -50,7 +48,6 @@ export async function withMigrationLock<T>(
   }
 }
 
-/** @returns whether an open transaction now holds the lock */
 async function tryLock(client: pg.Client): Promise<boolean> {
   // A server may end idle transactions, as this one is.
   await client.query("begin; set local idle_in_transaction_session_timeout = 0");

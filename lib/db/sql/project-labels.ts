@@ -2,7 +2,6 @@
 import "server-only";
 import type { Queryable } from "#lib/db/client";
 
-/** `distinction` differs between projects of the same name. */
 export type ProjectLabel = { name: string; distinction: string | null };
 
 export const labelText = ({ name, distinction }: ProjectLabel): string =>
@@ -10,10 +9,7 @@ export const labelText = ({ name, distinction }: ProjectLabel): string =>
 
 type LabelRow = { id: string; name: string; isShared: boolean; kind: string | null; machine: string; value: string };
 
-/**
- * Returns the labels of projects, by id. A remote distinguishes projects of one name, otherwise a folder and its
- * machine.
- */
+/** A remote distinguishes projects of one name, otherwise a folder and its machine. */
 export async function readProjectLabels(
   from: Queryable,
   userId: string,

@@ -5,25 +5,21 @@ import type { Db, Queryable } from "#lib/db/client";
 
 export type Transaction = Queryable | Db;
 
-/** Runs a statement. Prisma sends values without types, so each parameter needs a cast. @returns its rows */
+/** Prisma sends values without types, so each parameter needs a cast. */
 export async function run<T extends object>(tx: Transaction, text: string, values: unknown[]): Promise<T[]> {
   return "query" in tx ? (await tx.query<T>(text, values)).rows : tx.$queryRawUnsafe<T[]>(text, ...values);
 }
 
 const seeds = { projects: 5_620_260_017, findings: 5_620_260_018 };
 
-/** Locks one part of a user's data until the transaction ends. Prisma can't read a result of the type void. */
+/** Prisma can't read a result of the type void. */
 async function lock(tx: Transaction, userId: string, part: keyof typeof seeds): Promise<void> {
   const text =
     "select 1 as locked from (select pg_advisory_xact_lock(hashtextextended($1::text, $2::bigint))) as waited";
   await run(tx, text, [userId, seeds[part]]);
 }
 
-/** Lets only this transaction change a user's projects and aliases, such as against a merge by hand. */
 export const lockProjects = (tx: PoolClient, userId: string): Promise<void> => lock(tx, userId, "projects");
 
-/**
- * Lets only this transaction write a user's findings or rulings. Otherwise a ruling made while the ledger runs would update
- * rows that it is about to replace.
- */
+/** Otherwise a ruling made while the ledger runs would update rows that it is about to replace. */
 export const lockFindings = (tx: Transaction, userId: string): Promise<void> => lock(tx, userId, "findings");

@@ -1,5 +1,4 @@
-// Autovacuum comes once a minute: 20 rewrites of a session's messages in that time took twenty times its space. SQL:
-// VACUUM.
+// Autovacuum comes once a minute, in which rewrites of a session can take many times its space. SQL: VACUUM.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
@@ -7,16 +6,12 @@ import { log } from "#lib/log";
 type Rewritten = "message" | "search_bucket";
 
 const due = { share: 0.25, bytes: 1 << 18 };
-/** A larger table is left to autovacuum, since no quarter of it is rewritten in a minute. */
+/** A quarter of a larger table is not rewritten in a minute. */
 const maxTableBytes = 2 ** 31;
 
 /** Bytes that this process deleted since the last vacuum. */
 const dead = new Map<Rewritten, number>();
 
-/**
- * Counts deleted bytes, and vacuums a table once they are a considerable part of it. A failure is logged, since
- * autovacuum does the same later.
- */
 export async function freeSpace(table: Rewritten, bytes: number): Promise<void> {
   const sum = (dead.get(table) ?? 0) + bytes;
   dead.set(table, sum);

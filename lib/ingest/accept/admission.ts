@@ -10,10 +10,7 @@ const { ingest } = limits;
 
 const bodies = oncePerProcess("bodies", () => new BodyBudget(ingest.maxInFlightBytes));
 
-/**
- * Runs `work` with room for a body of at most `bytes`, before any of it is read.
- * @throws SpoorError `overloaded` if the budget is used up or the sender has too many queued uploads
- */
+/** @throws SpoorError `overloaded` if the budget is used up or the sender has too many queued uploads */
 export function admitted<T>(userId: string, bytes: number, work: (room: Room) => Promise<T>): Promise<T> {
   return withRoom(userId, bytes, async (room) => {
     await refuseLongQueue(userId);
@@ -21,12 +18,12 @@ export function admitted<T>(userId: string, bytes: number, work: (room: Room) =>
   });
 }
 
-/** As `admitted`, for a body that no job processes. */
+/** For a body that no job processes. */
 export function withRoom<T>(userId: string, bytes: number, work: (room: Room) => Promise<T>): Promise<T> {
   return bodies.withRoom(userId, bytes, work);
 }
 
-/** Queued uploads by sender, counted in the database at most once a second. */
+/** Counted in the database at most once a second. */
 export class QueueLengths {
   readonly #counted = new Map<string, { jobs: number; countedAt: number }>();
   readonly #places = new Map<string, number>();
@@ -43,7 +40,7 @@ export class QueueLengths {
     return this.#counted.size;
   }
 
-  /** Adds one upload to a sender's queue. @returns false if it already has `max` */
+  /** @returns false if the sender already has `max` */
   async add(userId: string, max: number): Promise<boolean> {
     this.#evictStale();
     const counted = this.#counted.get(userId) ?? { jobs: await this.#count(userId), countedAt: this.#now() };
@@ -60,8 +57,8 @@ export class QueueLengths {
   }
 
   /**
-   * Returns how many uploads of every other sender go before the sender's next: as many as it has queued. So senders
-   * take turns, and one sender's uploads stay in order.
+   * As many uploads of every other sender go first as the sender has queued, so that senders take turns, and one
+   * sender's uploads stay in order.
    */
   getPlace(userId: string): number {
     return this.#places.get(userId) ?? 0;

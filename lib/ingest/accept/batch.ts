@@ -18,7 +18,7 @@ import { readPolicy } from "#lib/masking/policy";
 import { countUpload } from "#lib/observability/counters";
 import { usesStore } from "#lib/store/s3";
 
-/** @throws SpoorError `unsupported_encoding`, also for several at once */
+/** @throws SpoorError `unsupported_encoding` */
 export function parseEncoding(header: string | null): Encoding {
   const name = header?.trim().toLowerCase() || "identity";
   const encoding = encodings.find((known) => known === name || (known === "gzip" && name === "x-gzip"));
@@ -38,9 +38,9 @@ export function parseIdempotencyKey(header: string | null): string | undefined {
 }
 
 /**
- * Validates a batch, and stores it with its job and queue entry in one transaction, which is on disk when this returns.
+ * Stores a batch with its job and queue entry, on disk when this returns.
  * @param body may be transferred to the decoding thread
- * @returns the job's id; if the idempotency key was used with the same bytes, the earlier job's
+ * @returns the job's id, which is the earlier one for a repeated idempotency key
  * @throws SpoorError `payload_too_large`, `invalid_json`, `invalid_request`, `idempotency_key_reused`
  */
 export async function acceptBatch(
@@ -72,7 +72,6 @@ async function readSmall(upload: UnreadUpload, body: Uint8Array): Promise<Accept
   return inFlight(received, storeSmall({ ...upload, ...received }));
 }
 
-/** A body that was accepted before, and is still stored, is not validated again. */
 function readLarge(upload: UnreadUpload, body: Buffer, encoding: Encoding): Promise<AcceptedRead> {
   const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
   const moved = transferable(body);
@@ -97,10 +96,10 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
   const stored = (async () => {
     const policy = await readPolicy(upload.userId, upload.machine);
     const repeated = await findSameUpload(upload, policy);
-    // A quota depends on what is stored of its traces by now.
+    // What a quota allows depends on what is stored by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
     const reading = thread.call("read", { policy });
-    // The thread may be lent again only after it; `stored` reports an error.
+    // `stored` reports an error; the thread may be lent again only after it.
     read.resolve(Promise.allSettled([reading]));
     const whole = { ...upload, ...(await reading) };
     if (repeated && !whole.isMasked) return storeLarge(whole, repeated.holder);
@@ -131,7 +130,6 @@ function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefi
   }
 }
 
-/** Memory that nothing else shares is transferred instead of copied. */
 function transferable({ buffer, byteLength }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }

@@ -1,9 +1,8 @@
-// Shares a process's memory for arriving bodies among their senders.
 import { SpoorError } from "#lib/errors";
 import type { Room } from "#lib/http/body";
 
 const stepBytes = 1 << 20;
-/** An eighth of the budget is reserved for senders that use a sixty-fourth of it at most. */
+/** The reserve is for senders that use little. */
 const [keptPart, littlePart] = [1 / 8, 1 / 64];
 const paceMs = 5000;
 
@@ -74,10 +73,7 @@ export class BodyBudget {
     this.now = now;
   }
 
-  /**
-   * Runs `work` with room for a body, which takes it as it arrives.
-   * @throws SpoorError `overloaded` if the budget is used up, or the sender's uploads may need more than half of it
-   */
+  /** @throws SpoorError `overloaded` if the budget is used up, or the sender may need more than half of it */
   async withRoom<T>(userId: string, maxBytes: number, work: (room: Room) => Promise<T>): Promise<T> {
     const own = sum([...this.#bodies].filter((one) => one.userId === userId).map((one) => one.maxBytes));
     if (own > 0 && own + maxBytes > this.#maxBytes / 2) throw overloaded(ownFull);
@@ -101,7 +97,6 @@ export class BodyBudget {
     }
   }
 
-  /** Returns the upload to end so that `body` fits, which may be itself. */
   #findExcess(body: HeldBody): HeldBody | undefined {
     const held = new Map<string, number>();
     for (const { userId, heldBytes } of this.#bodies) held.set(userId, (held.get(userId) ?? 0) + heldBytes);

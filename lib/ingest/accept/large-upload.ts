@@ -21,7 +21,6 @@ import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
 /**
- * Stores an upload with its job and queue entry.
  * @param holder the upload that already has the same body
  * @returns false if another job has the idempotency key
  * @throws SpoorError `payload_too_large` over the quota
@@ -63,7 +62,6 @@ export function storeRepeated(upload: NewUpload, repeated: Repeated): Promise<bo
 const enqueueUpload = (tx: PoolClient, { userId, jobId }: NewUpload) =>
   enqueue(tx, queues.ingest, [{ userId, jobId }], placeInQueue);
 
-/** Rolls back without an error for the caller. */
 const notStored = new Error("the upload was not stored");
 
 /** Commits only if `store` returns true. */

@@ -1,5 +1,5 @@
-// Bodies go to the S3 store before the transaction that names them, so that no job lacks its body. The sweep
-// (lib/ingest/raw/removal.ts) deletes what no upload names.
+// Bodies go to the S3 store first, so that no job lacks its body; a sweep (lib/ingest/raw/removal.ts) deletes what no
+// upload names.
 import "server-only";
 import { free } from "#lib/memory";
 import { makeUploadKey } from "#lib/store/keys";

@@ -9,14 +9,13 @@ import { maxFormBytes } from "#lib/limits";
 import { free } from "#lib/memory";
 import { traced } from "#lib/observability/tracing";
 
-/** A span from the last byte of the body to the commit. */
+/** From the last byte of the body to the commit. */
 const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, () => acceptBatch(...upload));
 
 /**
- * Accepts the batch of a `POST /api/ingest`, which is on disk when this returns.
+ * On disk when this returns.
  * @returns the job's id
- * @throws SpoorError as `requireRoom`, `withBody`, `admitted` and `acceptBatch`; `unsupported_media_type`,
- * `unsupported_encoding`
+ * @throws SpoorError as `requireRoom`, `withBody`, `admitted` and `acceptBatch`
  */
 export async function receiveBatch(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   requireJsonType(request);
@@ -30,11 +29,7 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
   );
 }
 
-/**
- * Accepts the batch in the form field `file`, also gzipped, from a browser without JavaScript.
- * @returns the job's id
- * @throws SpoorError as `receiveBatch`; `invalid_request` without a file
- */
+/** From a browser without JavaScript. @returns the job's id @throws SpoorError as `receiveBatch` */
 export async function receiveForm(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   const formBytes = maxFormBytes();
   const declared = declaredLength(request, formBytes);
@@ -46,7 +41,6 @@ export async function receiveForm(request: Request, sender: { userId: string; ma
   });
 }
 
-/** The decoding thread needs memory that nothing else shares. */
 function takeFile(form: Buffer<ArrayBuffer>, type: string): Buffer<ArrayBuffer> {
   const file = findFile(form, type);
   if (!file || file.length === 0) throw new SpoorError("invalid_request", "The form has no file.");

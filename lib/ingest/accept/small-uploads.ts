@@ -1,4 +1,4 @@
-// With a transaction each, simultaneous small uploads would each wait for the disk.
+// Simultaneous small uploads share a transaction, so that each need not wait for the disk.
 import "server-only";
 import type { PoolClient } from "pg";
 import { coalesce, type Pending } from "#lib/concurrency/coalesce";
@@ -17,12 +17,11 @@ import { usesStore } from "#lib/store/s3";
 type SmallUpload = NewUpload & Checked & Partial<PlacedBody>;
 type PendingUpload = Pending<SmallUpload, boolean>;
 
-// The second transaction proceeds while the first waits for a key that another process inserts.
+// proceeds while the first waits for a key that another process inserts
 const store = coalesce<SmallUpload, boolean>((group) => settle(group), { maxGroup: 64, maxInFlight: 2 });
 
 /**
- * Stores a small upload together with others that arrive at the same time. It is on disk, with its job and queue entry,
- * when this returns.
+ * On disk, with its job and queue entry, when this returns.
  * @returns false if another job has its idempotency key
  * @throws SpoorError `payload_too_large` over the quota
  */
@@ -44,7 +43,7 @@ async function placeAndStore(upload: SmallUpload): Promise<boolean> {
   }
 }
 
-/** A group that fails is split and retried, so that no upload is refused because of another one. */
+/** A failed group is split and retried, so that no upload is refused because of another one. */
 async function settle(group: PendingUpload[], shareBodies = true): Promise<void> {
   try {
     const stored = await storeGroup(
@@ -67,7 +66,7 @@ const isLockFailure = (error: unknown) => ["55P03", "40P01"].includes(postgresCo
 
 const singly = (group: PendingUpload[]) => group.map((one) => [one]);
 
-/** A lock that an upload waits for belongs to its user: an account being deleted, a key being inserted. */
+/** An upload waits for locks of its own user: an account being deleted, a key being inserted. */
 const byUser = (group: PendingUpload[]) => [...Map.groupBy(group, ({ item }) => item.userId).values()];
 
 /** @returns the ids of the new jobs */
@@ -88,7 +87,6 @@ function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<s
   }, settings);
 }
 
-/** Returns the uploads that have the same bodies: earlier ones, or the first of the group. */
 async function chooseHolders(tx: PoolClient, uploads: SmallUpload[]): Promise<Map<string, string>> {
   const holders = new Map<string, string>();
   for (const [userId, own] of Map.groupBy(uploads, (upload) => upload.userId)) {

@@ -1,5 +1,5 @@
-// SQL on one connection: the body goes to the database by COPY (`pg` copies a parameter three times:
-// docs/decisions/0010), and job, queue entry and body commit together.
+// SQL: the body goes by COPY, since `pg` copies a parameter three times (docs/decisions/0010), and commits with job and
+// queue entry.
 import "server-only";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -19,7 +19,7 @@ export type Sender = { userId: string; machine: string };
 
 export type NewUpload = Sender & Received & { jobId: string; idempotencyKey: string | undefined };
 
-/** An earlier upload of the same bytes; `holder` has the body. */
+/** `holder` has the body. */
 export type Repeated = { earlier: string; holder: string; traces: number; messages: number };
 
 /** A 202 means on disk, and a client is refused within 2 s. */
@@ -52,13 +52,11 @@ export async function copyIntoUpload(
   await pipeline(Readable.from([copyHeader, ...row, copyTrailer]), stream);
 }
 
-/** Tells whether the upload that has the body was just removed. */
 export const isHolderGone = (error: unknown) =>
   (error as { constraint?: string }).constraint === "upload_user_id_held_by_fkey";
 
 /**
- * Finds stored uploads of the same bytes. One statement per user: only a constant user id lets one node of a
- * distributed database answer.
+ * One statement per user lets one node of a distributed database answer.
  * @returns the uploads that have the bodies, by the new job's id
  */
 export async function findHolders(tx: Queryable, userId: string, uploads: NewUpload[]): Promise<Map<string, string>> {
@@ -75,10 +73,7 @@ export async function findHolders(tx: Queryable, userId: string, uploads: NewUpl
   return new Map(rows.map(({ jobId, holder }) => [jobId, holder]));
 }
 
-/**
- * Inserts an upload that shares the body of an earlier one.
- * @returns false if its idempotency key is taken, or the earlier upload is gone
- */
+/** @returns false if the idempotency key is taken, or the earlier upload is gone */
 export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated: Repeated): Promise<boolean> {
   await holdSenders(tx, [upload]);
   await releaseExpiredKeys(tx, [upload]);
@@ -98,8 +93,7 @@ export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated:
 }
 
 /**
- * Inserts uploads and their jobs in one statement. All processes take keys in one order, so that no two wait for
- * each other.
+ * All processes take keys in one order, so that no two wait for each other.
  * @param holders the uploads that already have some of the bodies, by job id
  * @returns the uploads whose idempotency keys were free
  */
@@ -147,7 +141,7 @@ export async function insertUploads(
   return rows;
 }
 
-/** @throws SpoorError `invalid_token` if a sender's account was deleted meanwhile */
+/** @throws SpoorError `invalid_token` if an account was deleted meanwhile */
 async function holdSenders(tx: Queryable, uploads: NewUpload[]): Promise<void> {
   const senders = new Set(uploads.map(({ userId }) => userId));
   const held = await holdUsers(tx, [...senders], true);

@@ -1,11 +1,10 @@
-// Writes a stored batch as the JSON that would be sent of it.
 import { beginsWithMark, mark, parseManifest, type TraceHeader } from "#lib/ingest/decode/manifest";
 import { endOfRow, readRow } from "#lib/ingest/decode/message-rows";
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Writes the JSON of an inflated body while it is read. What Spoor 0.2 stored is JSON already. */
+/** What Spoor 0.2 stored is JSON already. */
 export async function* convertToJson(chunks: Chunks): AsyncGenerator<Uint8Array, undefined> {
   const body = new Joined(chunks);
   await body.take((bytes) => (bytes.length < mark.length ? undefined : 0));
@@ -89,7 +88,7 @@ class Joined {
     this.#chunks = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
   }
 
-  /** @param find how many bytes to take; undefined reads on @throws at the end */
+  /** @param find how many bytes to take; undefined reads on */
   async take(find: (bytes: Buffer) => number | undefined): Promise<Buffer> {
     for (let wanted = this.bytes.length; ; wanted = 2 * this.bytes.length) {
       const end = find(this.bytes);

@@ -1,12 +1,8 @@
-// A trace that was sent before is recognized by this hash.
 import { hash } from "node:crypto";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import type { TraceFields } from "#lib/ingest/decode/normalize";
 
-/**
- * Hashes a trace: 16 bytes of its own fields, then its rows. `sanitized` is not part, since an export that is sent back
- * is the same trace.
- */
+/** `sanitized` is not part, since an export that is sent back is the same trace. */
 export function contentHash(fields: TraceFields, rows: MessageRows): string {
   return Buffer.concat([hashFields(fields), hash("sha256", rows.bytes.subarray(0, rows.end), "buffer")]).toString(
     "base64",
@@ -23,7 +19,7 @@ export const hashMessages = (contentHash: string): Buffer =>
 
 type Appended = { contentHash: string; messageCount: number };
 
-/** The stored messages are not read again, so with more messages it is not the hash of the whole trace. */
+/** With more messages this is not the hash of the whole trace, since the stored ones are not read again. */
 export function appendedHash(fields: OwnFields, stored: string, appended: Appended): string {
   const [before, more] = [hashMessages(stored), hashMessages(appended.contentHash)];
   const messages = appended.messageCount === 0 ? before : hash("sha256", Buffer.concat([before, more]), "buffer");

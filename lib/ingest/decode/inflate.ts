@@ -7,9 +7,8 @@ export const encodings = ["identity", "gzip", "br", "zstd"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * Decodes a body as received, up to `maxBytes`.
  * @param known `expected` makes the output one buffer; each frame within `maxFrames` costs 40 µs
- * @throws SpoorError `payload_too_large`; `invalid_request` for a truncated or corrupt stream, or bytes after its end
+ * @throws SpoorError `payload_too_large`, `invalid_request`
  */
 export function inflate(
   body: Uint8Array,
@@ -32,7 +31,7 @@ export function inflate(
       rest = rest.subarray(engine.bytesWritten);
       room -= buffer.byteLength;
       parts.push(buffer);
-      // Node decodes one frame at a time, and a stream may have several (RFC 8878, section 3).
+      // a stream may have several frames (RFC 8878, section 3), of which Node decodes one
     } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
@@ -44,11 +43,7 @@ export function inflate(
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
 
-/**
- * Decodes the first frame of a stored body.
- * @param expected its decoded size and a byte more
- * @throws SpoorError `invalid_request`
- */
+/** @param expected its decoded size and a byte more @throws SpoorError `invalid_request` */
 export function inflateFrame(body: Uint8Array, expected?: number): { bytes: Uint8Array; rest: Uint8Array } {
   const chunkSize = expected ?? firstChunkBytes(body, "zstd", limits.ingest.maxDecodableBytes);
   try {
@@ -60,8 +55,8 @@ export function inflateFrame(body: Uint8Array, expected?: number): { bytes: Uint
 }
 
 /**
- * Joining chunks of Node's default 16 KiB takes longer than inflating. A gzip stream ends with its decoded size (RFC
- * 1952, section 2.3.1), used if plausible.
+ * Node's default of 16 KiB makes joining slower than inflating. A gzip stream ends with its decoded size (RFC 1952,
+ * section 2.3.1).
  */
 function firstChunkBytes(body: Uint8Array, encoding: Encoding, maxBytes: number): number {
   const usual = Math.min(4 << 20, Math.max(16 << 10, body.byteLength * 4));

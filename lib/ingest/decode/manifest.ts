@@ -1,10 +1,9 @@
-// A manifest is a stored batch without its messages.
 import { constants, zstdCompressSync } from "node:zlib";
 import { inflate } from "#lib/ingest/decode/inflate";
 import type { TraceFields } from "#lib/ingest/decode/normalize";
 import { limits } from "#lib/limits";
 
-/** A trace without its messages. Hashes are SHA-256 in Base64. */
+/** Hashes are SHA-256 in Base64. */
 export type TraceHeader = TraceFields & {
   derivedTitle: string | null;
   titleRank: number | null;
@@ -21,13 +20,13 @@ export type TraceHeader = TraceFields & {
   pictures: { position: number; sha256: string }[];
 };
 
-/** A batch's traces (the last one of each key), and its counts. */
+/** The last trace of each key. */
 export type Manifest = { headers: TraceHeader[]; traces: number; messages: number };
 
 /** `stamp` is the policy by which the batch was masked. */
 export type StoredManifest = { headers: TraceHeader[]; stamp: string };
 
-/** A manifest of another version is read anew from the upload's body. */
+/** A manifest of another version is read anew from the body. */
 const version = 7;
 
 /** Spoor 0.2 stored JSON, which never begins so. */
@@ -36,7 +35,7 @@ export const mark = "spoor-batch ";
 export const beginsWithMark = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.subarray(0, mark.length)).toString("latin1") === mark;
 
-/** Makes one line of compressed text, with which an upload's body begins too. */
+/** An upload's body begins with the same bytes. */
 export const packManifest = ({ headers, stamp }: StoredManifest): Buffer =>
   zstdCompressSync(`${mark}${JSON.stringify({ version, stamp, headers })}\n`, {
     params: { [constants.ZSTD_c_compressionLevel]: 1 },

@@ -1,4 +1,4 @@
-// Secrets are masked before anything of a batch is stored, hashed or compared: docs/decisions/0056.
+// docs/decisions/0056.
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
 import type { SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
@@ -22,10 +22,7 @@ export function hasToMask(policy: MaskingPolicy, trace: SentTrace, messages: rea
 /** A mask may be longer than its secret. */
 const bounds = { trace: limits.trace, message: { role: limits.message.role } };
 
-/**
- * Masks a valid trace message by message, so that one that grew begins as before. A secret found in one message is
- * masked in all.
- */
+/** Message by message, so that a trace that grew begins as before. A secret found in one message is masked in all. */
 export function maskTrace(trace: Record<string, unknown>, policy: MaskingPolicy): Record<string, unknown> {
   const {
     source = "unknown",

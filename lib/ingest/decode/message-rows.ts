@@ -20,7 +20,7 @@ const userIdAt = 2 + 4;
 const traceIdAt = userIdAt + idBytes + 4;
 const contentAt = head.length;
 
-/** Position, role, tokens, time and metadata, without the bytes of role and metadata. */
+/** Without the bytes of role and metadata. */
 const tailBytes = 8 + 4 + 8 + 12 + 5;
 
 const [firstBlockBytes, maxBlockBytes] = [16 << 10, 1 << 20];
@@ -29,7 +29,7 @@ const [firstBlockBytes, maxBlockBytes] = [16 << 10, 1 << 20];
 const maxBytes = (text: string | null): number =>
   text === null ? 0 : text.length > 1 << 20 ? Buffer.byteLength(text) : text.length * 3;
 
-/** The rows of one trace. Until the ids are set, equal messages are equal bytes, which the content hash needs. */
+/** Until the ids are set, equal messages are equal bytes, which the content hash needs. */
 export class MessageRows {
   bytes: Buffer;
   end: number;
@@ -40,7 +40,7 @@ export class MessageRows {
     this.end = bytes?.byteLength ?? 0;
   }
 
-  /** Returns the rows and starts anew behind them: an allocation for each trace would make V8 collect its heap. */
+  /** An allocation for each trace would make V8 collect its heap. */
   take(): Buffer {
     const rows = this.bytes.subarray(0, this.end);
     this.bytes = this.bytes.subarray(this.end);
@@ -48,7 +48,6 @@ export class MessageRows {
     return rows;
   }
 
-  /** Moves the rows to a larger block if `more` bytes do not fit. */
   #reserve(more: number): void {
     if (this.end + more <= this.bytes.length) return;
     const block = Buffer.allocUnsafeSlow(Math.max(2 * (this.end + more), this.#blockBytes));
@@ -122,7 +121,6 @@ export class MessageRows {
     };
   }
 
-  /** Returns a row without ids and metadata, and the text of its metadata. */
   parts(start: number): { fields: Buffer; metadata: Buffer | null } {
     const from = start + contentAt;
     let at = from;
@@ -132,7 +130,6 @@ export class MessageRows {
     return { fields: this.bytes.subarray(from, at), metadata };
   }
 
-  /** Yields the rows except those at some positions, in adjacent pieces. */
   *without(positions: ReadonlySet<number>): Generator<Buffer> {
     let from = 0;
     for (let at = 0; at < this.end; ) {
@@ -154,7 +151,7 @@ export class MessageRows {
   }
 }
 
-/** Returns the offset after the row at `start`; undefined if it is incomplete. */
+/** Undefined if the row is incomplete. */
 export function endOfRow(bytes: Buffer, start: number): number | undefined {
   let at = start + contentAt;
   for (let field = 2; field < fields; field += 1) {

@@ -21,7 +21,7 @@ export type TraceFields = {
   createdAt: number | null;
   metadata: string | null;
   replace: boolean;
-  /** The number of messages that were sent before; null if this upload has all of them. */
+  /** Null if this upload has all messages. */
   append: number | null;
 };
 
@@ -69,7 +69,7 @@ const readTime = (text: string | undefined) => (text === undefined ? null : pars
 /** Makes texts storable, and records whether any changed. */
 export class Sanitizer {
   changed = false;
-  /** The digits that PostgreSQL adds to the JSON's numbers, beyond the length of that JSON. */
+  /** PostgreSQL adds these to the JSON's numbers, beyond the length of that JSON. */
   excessDigits = 0;
 
   readonly #clean = (text: string): string => {
@@ -82,7 +82,6 @@ export class Sanitizer {
     return text === undefined ? null : this.#clean(text);
   }
 
-  /** Merges unknown fields and metadata, which takes precedence, into JSON. */
   json(unknown: Record<string, unknown>, metadata: Record<string, unknown> | undefined): string | null {
     const merged = { ...unknown, ...metadata };
     if (metadata === undefined && Object.keys(merged).length === 0) return null;
@@ -91,7 +90,7 @@ export class Sanitizer {
     return json;
   }
 
-  /** JavaScript writes an exponent from 1e21 on and below 1e-6, where PostgreSQL writes digits. */
+  /** Here JavaScript writes an exponent, and PostgreSQL digits. */
   readonly #addDigits = (value: number): void => {
     const size = Math.abs(value);
     if (size >= 1e21 || (size < 1e-6 && size > 0)) this.excessDigits += Math.ceil(Math.abs(Math.log10(size)));

@@ -1,4 +1,4 @@
-// The CPU work on a batch, in a decoding thread (thread-pool.ts) if it is large.
+// Runs in a decoding thread (thread-pool.ts) if a batch is large.
 import { hash } from "node:crypto";
 import { parse as uuidBytes } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
@@ -39,18 +39,15 @@ type StoredBody = { stored: OwnBytes; policy: MaskingPolicy | undefined };
 /** `isMasked` means that something was masked only now. */
 type Opened = { headers: TraceHeader[]; isMasked: boolean };
 
-/** Plans the rows after `skipBytes` of a trace, except those at some positions. */
 type TracePlan = { index: number; traceId: string; skipBytes: number; except?: number[] };
 export type CopyPlan = { userId: string; traces: TracePlan[] };
 
 export type Chunk = { bytes: OwnBytes; isLast: boolean };
 
 /**
- * Operations on a batch, of which each ends before the next starts.
- * `receive` keeps a body, `read` reads it, and `judge` does both. `manifest` and `open` open a stored batch, `grown`
- * and `compare` compare it with what is stored, and `copy` returns the first chunk of a plan's COPY stream, then
- * without a plan the next. `readAgain` reads an upload by another policy; `mask` begins a trace and masks messages,
- * `maskTexts` its own texts. `close` frees everything.
+ * Each operation ends before the next starts. `receive` keeps a body, `read` reads it, `judge` does both. `manifest`
+ * and `open` open a stored batch, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the
+ * next. `mask` begins a trace. `close` frees everything.
  */
 export type Operations = MaskingOperations & {
   receive(input: WireBody): Received;
@@ -194,7 +191,7 @@ function measureTrace({
   return { source, sourceId, bytes, isMore: append !== null };
 }
 
-/** Reads a stored batch by another policy, or the JSON of Spoor 0.2. */
+/** The JSON is Spoor 0.2's. */
 async function readStored(
   batch: ReturnType<typeof unpackBatch>,
   policy: MaskingPolicy | undefined,
@@ -217,7 +214,6 @@ function getRows({ headers = [], rows }: Open, index: number): Buffer {
   return rows.subarray(at, at + rowBytes);
 }
 
-/** Makes chunks, so that a batch's rows are not copied all at once. */
 function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk, Chunk> {
   const user = uuidBytes(userId);
   let chunkBytes = Math.min(firstCopyBytes, open.rows.byteLength + minChunkBytes);

@@ -19,7 +19,6 @@ export class Packing {
   #drained: Promise<unknown> | undefined;
   readonly #chunks: Buffer[] = [];
 
-  /** Takes the rows of a trace, which must not change afterwards. */
   async add(rows: Buffer): Promise<void> {
     this.#parts.push(rows);
     this.#bytes += rows.byteLength;

@@ -1,4 +1,3 @@
-// Each trace is parsed, validated, masked and made rows; nothing else is kept of the batch.
 import { contentHash } from "#lib/ingest/decode/content-hash";
 import type { Manifest, TraceHeader } from "#lib/ingest/decode/manifest";
 import { hasToMask, maskTrace } from "#lib/ingest/decode/mask-trace";
@@ -14,9 +13,8 @@ import { type MaskingPolicy, masksAny } from "#lib/masking/masker";
 export type ReadBatch = Manifest & { isMasked: boolean };
 
 /**
- * Reads a decoded batch.
  * @param keep gets the rows of each trace, in order of position
- * @throws SpoorError `invalid_json`; `invalid_request` with the paths of its faults. Neither quotes the body.
+ * @throws SpoorError `invalid_json`, `invalid_request`. Neither quotes the body.
  */
 export async function readBatch(
   bytes: Uint8Array,

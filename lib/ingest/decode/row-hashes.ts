@@ -1,4 +1,3 @@
-// Hashes of message rows find stored messages that differ.
 import { hash } from "node:crypto";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 
@@ -18,7 +17,7 @@ export function compareRows(rows: MessageRows, stored: StoredHashes): Comparison
   };
 }
 
-/** Hashes a row's fields as COPY has them, and metadata as the text of its jsonb; `hashStored` does the same in SQL. */
+/** `hashStored` makes the same hash in SQL. */
 function hashRow(rows: MessageRows, start: number): string {
   const { fields, metadata } = rows.parts(start);
   if (!metadata) return hash("sha256", fields, "base64");
@@ -27,8 +26,8 @@ function hashRow(rows: MessageRows, start: number): string {
 }
 
 /**
- * Writes JSON as PostgreSQL does: keys by length, then by bytes, numbers without exponent. A difference would only
- * write a message again.
+ * PostgreSQL sorts keys by length, then by bytes, and writes no exponent. A difference would only write a message
+ * again.
  */
 function jsonbText(value: unknown): string {
   if (typeof value === "number") return withoutExponent(value);

@@ -4,7 +4,6 @@ import { readReferences } from "#lib/reader/pictures";
 
 const field = '"pictures"';
 
-/** Returns the pictures that a trace's messages refer to, once per message. */
 export function picturesIn(rows: MessageRows): { position: number; sha256: string }[] {
   const found: { position: number; sha256: string }[] = [];
   // Few sessions have any, and one search of all bytes is cheaper than one per row.

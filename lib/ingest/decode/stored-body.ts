@@ -1,10 +1,9 @@
-// A body is a manifest and then message rows, compressed separately, because rows are compressed while the batch is
-// read.
+// Manifest and rows are compressed separately, because rows are compressed while the batch is read.
 import { inflate, inflateFrame } from "#lib/ingest/decode/inflate";
 import { beginsWithMark, parseManifest, type StoredManifest } from "#lib/ingest/decode/manifest";
 import { limits } from "#lib/limits";
 
-/** Returns a stored batch, or the JSON of Spoor 0.2. */
+/** The JSON is Spoor 0.2's. */
 export function unpackBatch(stored: Uint8Array): { manifest: StoredManifest; rows: Buffer } | { json: Uint8Array } {
   const { bytes, rest } = inflateFrame(stored);
   if (!beginsWithMark(bytes)) {

@@ -1,4 +1,3 @@
-// Masks stored traces, whose messages may be as large as a batch.
 import { type MaskedTrace, Masker, type MaskingPolicy } from "#lib/masking/masker";
 
 /** `metadata` is JSON. */
@@ -55,7 +54,6 @@ class StoredMasking {
 const countBytes = ({ content, metadata }: StoredMessage): number =>
   Buffer.byteLength(content) + Buffer.byteLength(metadata ?? "");
 
-/** Makes operations on one trace at a time; `endMasking` forgets it. */
 export function makeMasking(): MaskingOperations & { endMasking: () => void } {
   let masking: StoredMasking | undefined;
   const begun = () => {

@@ -10,7 +10,6 @@ import { atRest } from "#lib/memory";
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
 
-/** Runs operations on a thread, or in place for a small batch. */
 export type Decoder = {
   /** @throws SpoorError if the batch is invalid */
   call<O extends keyof Operations>(
@@ -20,15 +19,11 @@ export type Decoder = {
   ): Promise<Awaited<Result<O>>>;
 };
 
-/**
- * 256 MiB take about 5 s. Below a transaction's idle timeout (run-job.ts), so that the job gets the error and counts an
- * attempt.
- */
+/** 256 MiB take about 5 s. Below a transaction's idle timeout (run-job.ts), so that a job counts an attempt. */
 const callSeconds = 25;
 
 type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void; deadline: NodeJS.Timeout };
 
-/** A decoding thread with one borrower at a time. */
 export class DecodeThread implements Decoder {
   #worker = new Worker(new URL("./thread-entry.ts", import.meta.url), { name: "decode" });
   #waiting = new Map<number, Waiting>();
@@ -107,7 +102,7 @@ export function decodeHere(): Decoder {
   };
 }
 
-/** Each thread holds a whole batch, and more than cores would share their time. */
+/** Each thread holds a whole batch. */
 const maxThreads = 2;
 
 type Threads = { idle: DecodeThread[]; queue: FairQueue };
@@ -132,7 +127,6 @@ export async function withThread<T>(userId: string, work: (thread: DecodeThread)
   }
 }
 
-/** Also frees the thread's batch or trace. */
 export const onThread = <T>(userId: string, work: (thread: Decoder) => Promise<T>): Promise<T> =>
   withThread(userId, async (thread) => {
     try {

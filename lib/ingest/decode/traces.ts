@@ -1,4 +1,4 @@
-// A body is split at its traces, so that one at a time is parsed.
+// One trace at a time is parsed.
 import { isUtf8 } from "node:buffer";
 import { fieldErrors } from "#lib/fields";
 import { invalidBatch } from "#lib/ingest/decode/validate";
@@ -6,17 +6,13 @@ import { ingestRequest } from "#lib/ingest/schema";
 import { endOfString, parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
-/**
- * Parses a body's traces one by one.
- * @throws SpoorError `invalid_json`; `invalid_request` if it is no batch. Neither quotes the body.
- */
+/** @throws SpoorError `invalid_json`, `invalid_request`. Neither quotes the body. */
 export function* parseTraces(bytes: Uint8Array): Generator<unknown, void> {
   const places = findTraces(bytes);
   if (!places) return yield* parseWhole(bytes);
   for (const { from, to } of places) yield parseJson(bytes.subarray(from, to));
 }
 
-/** Parses a body that has other fields than `traces`, or is not valid. */
 function parseWhole(bytes: Uint8Array): unknown[] {
   const request = ingestRequest.safeParse(parseJson(bytes));
   if (!request.success) throw invalidBatch(fieldErrors(request.error));
@@ -32,7 +28,7 @@ const maxAroundBytes = 256;
 
 const [comma, openBrace, closeBrace, openBracket, closeBracket, quote] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5d, 0x22];
 
-/** @returns undefined for a body that has to be parsed whole, which also tells what is wrong */
+/** Undefined for a body that has to be parsed whole, which also tells what is wrong. */
 function findTraces(bytes: Uint8Array): TraceSpan[] | undefined {
   if (!isUtf8(bytes)) return undefined;
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

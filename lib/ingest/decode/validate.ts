@@ -6,14 +6,13 @@ import { limits } from "#lib/limits";
 export const invalidBatch = (errors: FieldError[]) =>
   new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, maxFieldErrors) });
 
-/** Faults, in the order in which they have to be corrected. */
+/** In the order in which faults have to be corrected. */
 export class BatchFaults {
   readonly #fields: FieldError[] = [];
   readonly #repeated: FieldError[] = [];
   readonly #heavy: FieldError[] = [];
   readonly #long: FieldError[] = [];
 
-  /** @returns undefined if this trace, or one before it, is not valid */
   validate(index: number, sent: unknown): SentTrace | undefined {
     // zod's errors for five million invalid messages take 3 GB.
     if (this.#fields.length >= maxFieldErrors) return undefined;
@@ -31,8 +30,7 @@ export class BatchFaults {
   }
 
   /**
-   * Without exponents, 300 kB of `1e308` become 15 MB, which each reading of the trace would write out. Measured
-   * numbers never grow so much.
+   * 300 kB of `1e308` become 15 MB without exponents; measured numbers never grow so much.
    * @param longest the message with most of the digits
    */
   checkDigits(index: number, { excessDigits, longest }: { excessDigits: number; longest: number }): void {
@@ -57,7 +55,6 @@ function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): boolean {
   return Buffer.byteLength(json) + expandedDigits(json) > limits.trace.metadataBytes;
 }
 
-/** 258 kB of `1e308` become 13 MB without exponents. */
 const expandedDigits = (json: string): number =>
   [...json.matchAll(/\de[+-](\d{1,3})(?!\d)/g)].reduce((sum, [, digits]) => sum + Number(digits), 0);
 

@@ -1,14 +1,14 @@
-// SQL: rows are locked as in a merge, and read a bounded part at a time.
+// SQL: rows are locked as in a merge, and read a part at a time.
 import "server-only";
 import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
 import type { Trace } from "#lib/generated/prisma/client";
 import type { StoredMessage } from "#lib/ingest/decode/stored-masking";
 
-/** Traces to mask, each with the time of the decision. */
+/** With the time of the decision. */
 export type Tasks = ReadonlyMap<string, Date>;
 
-/** Reads a user's oldest tasks. @param except tasks that are left out unless they were decided anew */
+/** @param except is left out unless decided anew */
 export async function readTasks(
   userId: string,
   limit: number,
@@ -107,10 +107,7 @@ export async function writeMessages(
   );
 }
 
-/**
- * Writes masked texts, and marks everything derived from the trace. Its hashes match no upload, so that the next one is
- * compared message by message.
- */
+/** Its new hashes match no upload, so that the next one is compared message by message. */
 export async function writeTrace(
   tx: PoolClient,
   userId: string,
@@ -148,7 +145,7 @@ export async function readKeptUploads(tx: PoolClient, userId: string, after: str
   return rows;
 }
 
-/** Ends the uploads of succeeded jobs; one that is being replayed is left alone. */
+/** One that is being replayed is left alone. */
 export async function endUploads(tx: PoolClient, userId: string, jobIds: string[]): Promise<void> {
   if (jobIds.length === 0) return;
   const { rows } = await tx.query<{ id: string }>(
@@ -161,7 +158,6 @@ export async function endUploads(tx: PoolClient, userId: string, jobIds: string[
   );
 }
 
-/** Gives a failed job's upload another policy's manifest, and if something was masked its own body. */
 export async function replaceBody(
   tx: PoolClient,
   userId: string,
@@ -187,7 +183,7 @@ export async function replaceBody(
   if (object) await tx.query("insert into object_removal (key) values ($1) on conflict do nothing", [object]);
 }
 
-/** The manifest has titles and metadata; the next attempt reads the body instead. */
+/** The manifest has titles and metadata. */
 export async function deleteManifest(userId: string, jobId: string): Promise<void> {
   await pool().query("update upload set manifest = null where user_id = $1 and job_id = $2", [userId, jobId]);
 }

@@ -1,5 +1,4 @@
-// Masks stored rows, uploads and the index after a user's decision. `masking_task` lists what is left, so that an
-// interrupted run continues.
+// `masking_task` lists what is left, so that an interrupted run continues.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Pauses } from "#lib/concurrency/pauses";
@@ -29,15 +28,10 @@ const tracesAtOnce = 100;
 
 const failed = { users: new Pauses(), traces: new Pauses(), uploads: new Pauses() };
 
-/** Tasks whose rows and terms are masked, while their kept uploads can't be read. */
+/** Only kept uploads that can't be read are left of these. */
 const waiting = new Map<string, Tasks>();
 
-/**
- * Masks traces, user by user. A failure is logged, retried later, and affects no other user.
- * @param seconds after which no more are begun
- * @returns how many are done
- * @throws if the database is away
- */
+/** A failure is retried later and affects no other user. @throws if the database is away */
 export async function maskStored(seconds: number): Promise<number> {
   const deadline = performance.now() + seconds * 1000;
   let done = 0;
@@ -105,10 +99,7 @@ async function maskTraces(userId: string, tasks: Tasks, policy: MaskingPolicy, d
   return { masked, keys };
 }
 
-/**
- * On a thread, since a message of hundreds of megabytes takes minutes.
- * @returns the former trace; undefined if it is deleted
- */
+/** A message of hundreds of megabytes takes minutes. @returns the former trace; undefined if it is deleted */
 const maskTrace = (userId: string, traceId: string, policy: MaskingPolicy): Promise<MaskableTrace | undefined> =>
   onThread(userId, (thread) =>
     transaction(

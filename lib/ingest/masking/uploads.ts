@@ -14,9 +14,8 @@ import { BrokenSealError, seal } from "#lib/store/sealed";
 const unread = new Pauses();
 
 /**
- * Ends kept uploads of these traces. A failed job's is masked instead, since it may be the only copy; those that wait
- * are masked when they are processed.
- * @returns whether nothing is left to mask; an upload whose key or store is away is retried
+ * A failed job's upload is masked, since it may be the only copy; those that wait are masked when they are processed.
+ * @returns whether nothing is left; an upload whose key or store is away is retried
  */
 export async function cleanUploads(userId: string, policy: MaskingPolicy, keys: ReadonlySet<string>): Promise<boolean> {
   let isClean = true;
@@ -47,7 +46,6 @@ function hasAny({ manifest }: KeptUpload, keys: ReadonlySet<string>): boolean {
 const isMaskedBy = ({ manifest }: KeptUpload, { stamp }: MaskingPolicy): boolean =>
   manifest !== null && readable(() => unpackManifest(manifest))?.stamp === stamp;
 
-/** @returns undefined for corrupt bytes */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -57,12 +55,12 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Codes of a batch that can never be read. */
+/** Never readable. */
 const unreadableCodes = new Set<ErrorCode>(["invalid_json", "invalid_request", "payload_too_large"]);
 const removed = "The upload could not be read to mask secrets in it, and was removed. Send it again.";
 
 /**
- * Masks a failed job's upload, or ends one that can't be read, since somebody else might read it.
+ * An upload that can't be read is ended, since somebody else might read it.
  * @param pass asks a store that is away only once
  * @returns whether nothing unmasked is left
  */

@@ -16,17 +16,17 @@ import { makePictureKey } from "#lib/store/keys";
 import { deleteObject, putObject, usesStore } from "#lib/store/s3";
 import { seal } from "#lib/store/sealed";
 
-/** Returns the hashes that a user has not stored. The others stay for a day, even without a trace. */
+/** The others stay for a day, even without a trace. */
 export async function findMissing(userId: string, hashes: string[]): Promise<string[]> {
   const stored = await wantPictures(userId, hashes);
   return [...new Set(hashes)].filter((hash) => !stored.has(hash));
 }
 
 /**
- * Stores the picture in a request's body, which is on disk when this returns.
+ * On disk when this returns.
  * @returns whether it is new
- * @throws SpoorError `unsupported_media_type`, `unsupported_encoding`; `payload_too_large`; `invalid_request` if the
- * bytes contradict the hash or the type; as `readBody` and `withRoom`
+ * @throws SpoorError `unsupported_media_type`, `unsupported_encoding`, `payload_too_large`, `invalid_request`; as
+ * `readBody` and `withRoom`
  */
 export async function receivePicture(request: Request, userId: string, sha256: string): Promise<boolean> {
   const mediaType = readType(request.headers.get("content-type"));
@@ -50,7 +50,7 @@ function readType(header: string | null): PictureType {
   throw new SpoorError("unsupported_media_type", `The Content-Type must be one of ${pictureTypes.join(", ")}.`);
 }
 
-/** @throws SpoorError `invalid_request`; `payload_too_large` for too many pixels */
+/** @throws SpoorError `invalid_request`, `payload_too_large` */
 function requireSize(body: Buffer, mediaType: PictureType): void {
   const pixels = findPictureType(body) === mediaType ? countPixels(body) : undefined;
   if (pixels === undefined) throw notAsTold(`The body is no ${mediaType}.`);
@@ -73,8 +73,7 @@ async function store(
   const object = makePictureKey(userId, sha256);
   await putObject(userId, object, sealed);
   const isNew = await insert(userId, { ...picture, bytes, object, objectBytes: sealed.byteLength });
-  // The sweep (lib/ingest/raw/removal.ts) handles other failures, since a commit whose answer was lost names the
-  // object.
+  // A commit whose answer was lost may name the object, so the sweep (lib/ingest/raw/removal.ts) decides.
   if (!isNew) deleteObject(object).catch(() => {});
   return isNew;
 }

@@ -19,9 +19,8 @@ type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean
 export type Appends = { changed: Changed[]; unchanged: Pair[]; incomplete: Pair[]; deleted: Pair[] };
 
 /**
- * Decides about appends. One fits if the stored trace has the count that was sent before, none at a new position, and
- * no newer upload has written it. If the new messages are stored already, it is unchanged. Only stored messages from
- * the first new position on are read, usually none.
+ * An append fits if the stored trace has the count that was sent before, none at a new position, and no newer upload
+ * has written it. Only stored messages from the first new position on are read.
  */
 export async function judgeAppends(
   tx: PoolClient,
@@ -57,7 +56,6 @@ export async function judgeAppends(
   return appends;
 }
 
-/** Tells whether an upload knows only a session's prompts. */
 export const isPromptsOnly = ({ metadata }: Pick<Pair["header"], "metadata">): boolean =>
   metadata?.includes('"prompts-only"') === true && JSON.parse(metadata).kind === "prompts-only";
 
@@ -111,7 +109,6 @@ function change(pair: Pair, fields: StoredFields, hasMore: boolean): Changed {
   return { ...pair, row, fields, hasMore };
 }
 
-/** The new messages are written by COPY later. */
 export async function updateAppends(tx: PoolClient, changed: Changed[], upload: UploadSource): Promise<void> {
   const [first] = changed;
   if (!first) return;
@@ -123,14 +120,11 @@ export async function updateAppends(tx: PoolClient, changed: Changed[], upload: 
   );
 }
 
-/** Tells whether an append inserts before a stored message, so that derived data must be made anew. */
+/** Derived data must be made anew for an insertion. */
 export const isBetween = ({ header, fields, hasMore }: Changed): boolean =>
   hasMore && (header.firstPosition ?? 0) <= (fields.lastPosition ?? -1);
 
-/**
- * Derives titles again if new messages may give a better one, if they come between stored ones, or if the title is an
- * earlier version's. Call it once the messages are written.
- */
+/** New messages may give a better title, or come between stored ones. Call it once they are written. */
 export async function mendTitles(tx: PoolClient, changed: Changed[], userId: string): Promise<void> {
   for (const one of changed) {
     const { header, fields, hasMore } = one;

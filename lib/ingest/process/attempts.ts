@@ -10,8 +10,8 @@ export type JobId = z.output<typeof ingestPayload>;
 export const maxAttempts = 5;
 
 /**
- * Requeues a job after a failed attempt, or ends it after the last. An outage does not count; if it prevents this
- * update, the next attempt continues a `running` job. An attempt that ends after the next one began changes nothing.
+ * An outage does not count; if it prevents this update, the next attempt continues a `running` job. An attempt that
+ * ends after the next one began changes nothing.
  * @returns `ended` if the queue entry must be removed, since the job may be replayed
  */
 export async function putBack(job: JobId, attempts: number, outage: boolean): Promise<"open" | "ended"> {
@@ -41,7 +41,7 @@ export async function giveUp(job: JobId, attempts?: number): Promise<void> {
 }
 
 /**
- * Ends an open job as `failed`. Its upload stays, as the client was promised.
+ * Its upload stays, as the client was promised.
  * @param more.duringAttempt leaves the job alone if another attempt has begun since
  */
 export async function failJob(

@@ -46,12 +46,10 @@ export type MergeResult = {
 };
 
 /**
- * Writes a batch inside the transaction of `tx`. A new trace is `created`, one with the same content `unchanged`. A
- * changed one is `updated`, and only differing messages are written. Fewer messages without `replace`, a deleted trace,
- * and a newer upload leave it `kept`. `prompts-only` gives way to a whole session. An append that does not fit is
- * `incomplete`.
+ * Writes only messages that differ. Fewer messages without `replace`, a deleted trace, and a newer upload leave a trace
+ * `kept`; `prompts-only` gives way to a whole session.
  * Jobs may finish out of order, but the result is that of the uploads' order. So an older upload counts if it has more
- * messages than a newer one without `replace`, which it would have kept out. All uploads lock rows in the same order.
+ * messages than a newer one without `replace`, which it would have kept out.
  */
 export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: UploadSource): Promise<MergeResult> {
   const { created, pairs, missing } = await lockTraces(tx, batch.headers, upload);
@@ -113,10 +111,9 @@ const describeIncomplete = (missing: BatchTrace[], { incomplete }: Appends): Mer
 const describeStored = ({ stored: { source, sourceId, messageCount } }: Pair) => ({ source, sourceId, messageCount });
 
 /**
- * Locks the rows of a batch's traces and inserts new ones, in the order of their keys, so that uploads do not wait in a
- * circle. A key that another upload inserts is waited for and is then not new; PostgreSQL breaks a remaining deadlock,
- * and the job is retried.
- * @returns `created` by the trace's index; `missing` has appends to what is not stored
+ * Locks rows in the order of their keys, so that uploads do not wait in a circle. PostgreSQL breaks a remaining
+ * deadlock, and the job is retried.
+ * @returns `missing` has appends to what is not stored
  */
 async function lockTraces(
   tx: PoolClient,
@@ -160,8 +157,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Recor
 }
 
 /**
- * Decides what the content hash can't tell after appends. A trace with the same messages is unchanged, and gets the
- * whole hash. One that a newer upload appended to changes only if nothing of it is lost.
+ * The content hash can't tell after appends. One that a newer upload appended to changes only if nothing of it is lost.
  */
 async function settle(
   tx: PoolClient,
@@ -217,10 +213,7 @@ async function splitChanged(batch: StoredBatch, changed: Pair[]): Promise<{ grow
 
 const maxCompared = 50_000;
 
-/**
- * Deletes stored messages that the upload lacks or changes; the order of metadata's keys does not matter.
- * @returns the plan of what to write, and the bytes deleted
- */
+/** @returns what to write, and the bytes deleted */
 async function deleteDiffering(
   tx: PoolClient,
   batch: StoredBatch,
@@ -255,7 +248,6 @@ function groupByMessages(pairs: Pair[]): Pair[][] {
   return groups;
 }
 
-/** Updates all columns only if a trace's own fields changed. */
 async function updateChanged(tx: PoolClient, pairs: Pair[], upload: UploadSource): Promise<void> {
   const { same = [], other = [] } = Object.groupBy(pairs, ({ header, stored }) =>
     haveSameFields(header.contentHash, stored.contentHash) ? "same" : "other",

@@ -4,10 +4,7 @@ import { isPromptsOnly } from "#lib/ingest/process/append";
 import type { Pair } from "#lib/ingest/process/sql/traces";
 import type { TraceLinks } from "#lib/pictures/sql";
 
-/**
- * Lists pictures of unchanged traces too, since an earlier version stored messages without them. A session's prompts
- * say nothing of its pictures.
- */
+/** An earlier version stored messages without pictures, and a session's prompts say nothing of them. */
 export function listLinks(
   headers: TraceHeader[],
   created: Map<number, string>,

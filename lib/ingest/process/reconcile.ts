@@ -7,9 +7,7 @@ import { log } from "#lib/log";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
-/**
- * Hastens what was put off while the database's clock was ahead, and would otherwise wait until that time comes again.
- */
+/** Hastens what would wait until the time comes again at which a clock was ahead. */
 export async function undoFuture(): Promise<void> {
   await forgetHeartbeats();
   const [queues, entries, traces] = [await hastenQueues(), await hastenEntries(), await hastenTraces()];
@@ -19,11 +17,7 @@ export async function undoFuture(): Promise<void> {
 
 const maxAtOnce = 5000;
 
-/**
- * Enqueues open jobs without a queue entry, such as after a restore of another backup. Of several calls at once, one
- * enqueues a job.
- * @returns how many
- */
+/** Such as after a restore of another backup. Of several calls at once, one enqueues a job. */
 export async function reconcileJobs(): Promise<number> {
   let enqueued = 0;
   for (let after: JobId | undefined; ; ) {

@@ -20,15 +20,12 @@ import { countAttempt, countRows } from "#lib/observability/counters";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { traced } from "#lib/observability/tracing";
 
-/**
- * Timeouts against a stopped worker (SIGSTOP, a lost host). `silentSeconds` is the queue's heartbeat timeout, after
- * which another attempt ends its connection.
- */
+/** Against a stopped worker (SIGSTOP, a lost host), whose connection another attempt ends after `silentSeconds`. */
 const defaultTimeouts = { idleSeconds: 30, lockSeconds: 5, silentSeconds: 10 };
 
 /**
- * Processes an upload. Rows and `succeeded` commit together, so that running it twice changes nothing. A fault of the
- * batch ends the job as `failed`; any other error requeues it and is thrown, for the queue to retry.
+ * Rows and `succeeded` commit together, so that running it twice changes nothing. A fault of the batch ends the job as
+ * `failed`; any other error requeues it and is thrown.
  */
 export function runJob(job: JobId, timeouts = defaultTimeouts): Promise<void> {
   return traced("ingest.job", { "spoor.job": job.jobId }, () => attemptJob(job, timeouts));
@@ -85,7 +82,7 @@ async function claim(job: JobId, { lockSeconds, silentSeconds }: typeof defaultT
   return undefined;
 }
 
-/** Distinguishes an outage from a faulty batch; one that a thread gave up on counts as faulty. */
+/** A batch that a thread gave up on counts as faulty. */
 const isAway = (error: unknown): boolean =>
   error instanceof SpoorError ? error instanceof StoreOutageError : isOutage(error);
 

@@ -11,10 +11,7 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 
 type QueuedUpload = { userId: string; jobId: string; bytes: number; isRepeat: boolean; machine?: string | null };
 
-/**
- * The manifest has the traces at once; the body is decoded only when a message is needed, which is never for a repeated
- * batch.
- */
+/** A repeated batch never needs its body decoded. */
 export class StoredBatch {
   readonly #decoder: Decoder;
   readonly #upload: QueuedUpload;
@@ -22,7 +19,7 @@ export class StoredBatch {
   #opened: Promise<void> | undefined;
   #policy: Promise<MaskingPolicy> | undefined;
   headers: TraceHeader[] = [];
-  /** Something was masked only now: the upload is an earlier version's, or of another policy. */
+  /** The upload is an earlier version's, or of another policy. */
   isStoredUnmasked = false;
 
   constructor(decoder: Decoder, upload: QueuedUpload) {
@@ -30,7 +27,7 @@ export class StoredBatch {
     this.#upload = upload;
   }
 
-  /** Reads the headers, and begins to read a body that will be needed. @throws SpoorError `not_found` */
+  /** @throws SpoorError `not_found` */
   async begin(): Promise<void> {
     const { userId, bytes, isRepeat, machine } = this.#upload;
     this.#policy = readPolicy(userId, machine ?? undefined);
@@ -70,7 +67,7 @@ export class StoredBatch {
     return manifest;
   }
 
-  /** Tells for each stored trace, by size and hash of its rows, whether the batch's trace begins with it. */
+  /** Tells by size and hash whether a batch's trace begins with the stored one. */
   async grown(stored: { index: number; bytes: number; hash: string }[]): Promise<boolean[]> {
     if (stored.length === 0) return [];
     await this.open();
@@ -82,7 +79,7 @@ export class StoredBatch {
     return this.#decoder.call("compare", stored);
   }
 
-  /** Yields a plan's COPY stream; the next chunk is made while one is sent. */
+  /** The next chunk is made while one is sent. */
   async *rows(plan: CopyPlan): AsyncGenerator<Buffer> {
     await this.open();
     let next = this.#decoder.call("copy", plan);
@@ -96,7 +93,7 @@ export class StoredBatch {
   }
 }
 
-/** Runs `work` with a stored upload. @throws SpoorError `not_found` */
+/** @throws SpoorError `not_found` */
 export async function withStoredBatch<T>(upload: QueuedUpload, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
   const run = async (decoder: Decoder) => {
     const batch = new StoredBatch(decoder, upload);

@@ -1,5 +1,4 @@
-// USER_QUOTA_BYTES. Usage is derived from the rows, so that no crash can make it wrong; without a quota nothing is
-// computed.
+// USER_QUOTA_BYTES. Usage is derived from the rows, so that no crash can make it wrong.
 import "server-only";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { Turns } from "#lib/concurrency/turns";
@@ -34,8 +33,7 @@ function readStoredOnce(userId: string): ReturnType<typeof readStored> {
 }
 
 /**
- * Refuses an upload that can't fit before its body is read, unless its idempotency key is known: it stores nothing
- * then.
+ * An upload whose idempotency key is known stores nothing.
  * @param bytes the declared length; 0 without one
  * @throws SpoorError `payload_too_large`
  */
@@ -61,7 +59,7 @@ async function isKnown(userId: string, idempotencyKey: string): Promise<boolean>
 
 const turns = new Turns();
 
-/** With a quota, serializes a user's uploads, which would otherwise each wait with a connection. */
+/** Otherwise a user's uploads would each wait with a connection. */
 export async function inTurn<T>(userId: string, store: () => Promise<T>): Promise<T> {
   if (!hasQuota()) return store();
   const endTurn = await turns.take(userId);
@@ -71,8 +69,7 @@ export async function inTurn<T>(userId: string, store: () => Promise<T>): Promis
 type Inserted = { userId: string; jobId: string; sizes: TraceSize[] };
 
 /**
- * Reserves room at the end of the transaction that stores uploads, and serializes those of a user until it ends. The
- * jobs' ends release it.
+ * Call it at the end of the transaction that stores uploads, which serializes a user's.
  * @throws SpoorError `payload_too_large`; the transaction must be rolled back
  */
 export async function reserveRoom(tx: Queryable, uploads: Inserted[]): Promise<void> {
@@ -102,8 +99,8 @@ export async function reserveForReplay(tx: Db, userId: string, jobIds: string[])
 }
 
 /**
- * Waiting raw uploads have room of the quota's size for themselves, or a session of half the quota could not be sent
- * again. Those of succeeded jobs get what is left.
+ * Waiting raw uploads have the quota for themselves, or a session of half the quota could not be sent again; those of
+ * succeeded jobs get what is left.
  */
 async function keepWithin(tx: Queryable | Db, userId: string): Promise<void> {
   const quota = env().USER_QUOTA_BYTES ?? Number.POSITIVE_INFINITY;

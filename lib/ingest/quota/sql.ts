@@ -1,4 +1,4 @@
-// SQL: sums of sizes and advisory locks, in a transaction of `pg` or of Prisma.
+// SQL: sums of sizes and advisory locks.
 import "server-only";
 import { pool, type Queryable } from "#lib/db/client";
 import { run, type Transaction } from "#lib/db/sql/run";
@@ -20,10 +20,7 @@ const textBytes = `2 * (octet_length(trace.source) + octet_length(trace.source_i
   + coalesce(octet_length(trace.derived_title), 0) + coalesce(octet_length(trace.model), 0)
   + coalesce(octet_length(trace.project), 0)`;
 
-/**
- * Messages as rows, metadata as stored, and the trace's row, part of which stays after a deletion. An earlier version
- * did not measure messages.
- */
+/** Part of a trace's row stays after a deletion, and an earlier version did not measure messages. */
 const traceBytes = `512 + ${textBytes} + coalesce(pg_column_size(trace.metadata), 0) + coalesce(trace.stored_bytes, trace.messages_bytes,
   (select sum(octet_length(content) + coalesce(pg_column_size(metadata), 0) + 80) from message
    where message.user_id = $1::uuid and message.trace_id = trace.id), 0)`;
@@ -40,10 +37,7 @@ const bodies = `select max(job_id::text)::uuid as newest, sum(${uploadBytes}) as
    from upload join ingest_job job on job.user_id = upload.user_id and job.id = upload.job_id
    where upload.user_id = $1::uuid and job.user_id = $1::uuid group by coalesce(held_by, job_id)`;
 
-/**
- * `used` counts against the quota: traces, pictures, what waiting uploads will add, and raw uploads of failed jobs.
- * `waiting` and `copies` are those of open and of succeeded jobs.
- */
+/** `used` counts against the quota; `waiting` and `copies` are raw uploads of open and of succeeded jobs. */
 export type StoredSums = { used: number; waiting: number; copies: number };
 
 /** In bytes. */
@@ -63,7 +57,6 @@ export async function readStored(userId: string, tx: Transaction = pool()): Prom
   return stored ?? { used: 0, waiting: 0, copies: 0 };
 }
 
-/** Records how much an upload may make its traces grow. Deleted ones are not stored again. */
 export async function reserve(tx: Queryable, userId: string, jobId: string, sizes: TraceSize[]): Promise<void> {
   const { rows } = await tx.query<{ place: string; bytes: number; deleted: boolean }>(
     // The limit makes the planner look up each key.
@@ -87,7 +80,6 @@ export async function reserve(tx: Queryable, userId: string, jobId: string, size
 /** The key, and a title made of a message. */
 const maxRepeatedBytes = 4096;
 
-/** Records the most that replayed uploads may add, whatever is stored of their traces by now. */
 export async function reserveWhole(tx: Transaction, userId: string, jobIds: string[]): Promise<void> {
   await run(
     tx,
@@ -97,7 +89,6 @@ export async function reserveWhole(tx: Transaction, userId: string, jobIds: stri
   );
 }
 
-/** Deletes the oldest raw uploads that only succeeded jobs have. */
 export async function deleteCopies(tx: Transaction, userId: string, bytes: number): Promise<void> {
   const gone = await run<{ object: string | null }>(
     tx,

@@ -1,5 +1,4 @@
-// A table lists objects to delete from the S3 store until the store confirms, so that an interrupted deletion is
-// resumed.
+// A table lists objects until the store confirms their deletion, so that an interrupted one is resumed.
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
@@ -9,10 +8,7 @@ import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/sto
 
 const atOnce = 100;
 
-/**
- * Deletes the listed objects, and all of deleted accounts.
- * @throws StoreOutageError; what was not deleted goes to the end of the list, so that it delays no other
- */
+/** @throws StoreOutageError; what was not deleted goes to the end of the list */
 export async function removeObjects(seconds: number): Promise<void> {
   if (!hasStore()) return;
   const deadline = performance.now() + seconds * 1000;
@@ -40,7 +36,7 @@ async function deleteObjects(keys: string[]): Promise<void> {
   if (failed.length > 0) throw cause;
 }
 
-/** Removes ten at a time, and stops after a group of which none could be removed. */
+/** Stops after a group of which none could be removed. */
 async function inGroups(keys: string[], remove: (key: string) => Promise<void>) {
   const [removed, failed]: [string[], string[]] = [[], []];
   let cause: unknown;
@@ -63,9 +59,7 @@ const maxPages = 100;
 const placeKey = "upload-sweep";
 
 /**
- * Deletes objects that nothing names, of processes that died before they committed. Each call continues where the last
- * one ended.
- * @returns how many
+ * Of processes that died before they committed. Each call continues where the last one ended.
  * @throws StoreOutageError
  */
 export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {

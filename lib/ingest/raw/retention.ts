@@ -6,11 +6,7 @@ import { deleteRemoved, removeFailedUploads } from "#lib/ingest/raw/sql";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
-/**
- * Removes raw uploads of jobs that succeeded before `UPLOAD_RETENTION_DAYS`, or failed 30 days ago. A body goes with
- * the last upload that shares it.
- * @returns how many
- */
+/** A body goes with the last upload that shares it. @returns how many */
 export async function purgeUploads(): Promise<number> {
   const succeeded = await removeSucceeded(daysAgo(env().UPLOAD_RETENTION_DAYS));
   const failed = await removeFailed(limits.ingest.failedUploadDays);

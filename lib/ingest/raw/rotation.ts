@@ -17,8 +17,8 @@ import { isOutdated, seal, unseal } from "#lib/store/sealed";
 type Outcome = "sealed" | "left" | "unreadable" | undefined;
 
 /**
- * Seals all kept bodies with the first key of ENCRYPTION_KEY; an interrupted call is continued by the next. Unsealed
- * objects of the store expire as they are, because another size would break their readers.
+ * An interrupted call is continued by the next. Unsealed objects of the store expire as they are, because another size
+ * would break their readers.
  */
 export async function rotateKeys(): Promise<Record<NonNullable<Outcome>, number>> {
   const done = { sealed: 0, left: 0, unreadable: 0 };
@@ -53,7 +53,7 @@ async function rotateObject(own: BodyHead, object: string): Promise<Outcome> {
   if (!sealed) return "unreadable";
   if (sealed.length !== stored.length) return "left";
   await putObject(userId, object, sealed);
-  // It was removed meanwhile, perhaps since something in it was masked, and exists again.
+  // removed meanwhile, it exists again
   if ((await readObjectName(own)) !== object)
     await prisma().objectRemoval.upsert({ where: { key: object }, create: { key: object }, update: {} });
   return "sealed";

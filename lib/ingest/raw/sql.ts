@@ -1,4 +1,4 @@
-// SQL: values are read by COPY or in slices, since Prisma decodes a whole value on the event loop; and locks.
+// SQL: Prisma decodes a whole value on the event loop, and takes no locks.
 import "server-only";
 import { escapeLiteral, type PoolClient } from "pg";
 import { to as copyTo } from "pg-copy-streams";
@@ -23,10 +23,7 @@ const selectStored = (columns: string) => `select ${columns} from upload own
   join upload held on held.user_id = $1 and held.job_id = coalesce(own.held_by, own.job_id)
   where own.user_id = $1 and own.job_id = $2 and own.removed_at is null`;
 
-/**
- * Reads by COPY, because `pg` has no binary results.
- * @returns null if the column is NULL, undefined without an upload
- */
+/** `pg` has no binary results. @returns null if the column is NULL, undefined without an upload */
 export function copyUpload(
   userId: string,
   jobId: string,
@@ -41,7 +38,7 @@ export function copyUpload(
   });
 }
 
-/** Reads the one value of a binary COPY. @returns null if it is NULL, undefined without a row */
+/** @returns null if it is NULL, undefined without a row */
 async function readField(copied: AsyncIterable<Buffer>): Promise<OwnBytes | null | undefined> {
   let head = Buffer.alloc(0);
   let field: OwnBytes | undefined;
@@ -65,7 +62,7 @@ async function readField(copied: AsyncIterable<Buffer>): Promise<OwnBytes | null
 /** An object of the store; null in the database. */
 export type BodyPlace = { object: string | null; bytes: number | null };
 
-/** One query, where COPY takes four round trips for each value. */
+/** COPY takes four round trips for each value. */
 export async function selectSmallUpload(
   userId: string,
   jobId: string,
@@ -95,7 +92,7 @@ export async function findKnownObjects(uploads: { userId: string; jobId: string 
   return new Set(rows.map(({ object }) => object));
 }
 
-/** Reads a part of a body. STORAGE EXTERNAL makes a slice cost only its size. @param from counts from 1 */
+/** STORAGE EXTERNAL makes a slice cost only its size. @param from counts from 1 */
 export async function selectBodySlice(
   userId: string,
   jobId: string,
@@ -111,11 +108,7 @@ export async function selectBodySlice(
   return rows[0]?.slice;
 }
 
-/**
- * Ends the uploads of failed jobs, and has the jobs say so; one that is being replayed is left alone.
- * @param note is added to the jobs' errors
- * @returns how many
- */
+/** One that is being replayed is left alone. @param note is added to the jobs' errors */
 export function removeFailedUploads(userId: string, jobIds: string[], note: string): Promise<number> {
   return transaction(async (tx) => {
     const { rows: failed } = await tx.query<{ id: string }>(
@@ -135,10 +128,7 @@ export function removeFailedUploads(userId: string, jobIds: string[], note: stri
   });
 }
 
-/**
- * Deletes expired uploads whose bodies no others need.
- * @throws a foreign key violation if another upload is about to share a body; the next call deletes it then
- */
+/** @throws a foreign key violation if another upload is about to share a body; the next call deletes it then */
 export async function deleteRemoved(userId: string): Promise<void> {
   await transaction(async (tx) => {
     const { rows } = await tx.query<{ object: string | null }>(

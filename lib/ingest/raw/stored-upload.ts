@@ -43,9 +43,9 @@ const noLongerStored = () => new SpoorError("not_found", "The upload is no longe
 const sliceBytes = { database: 1 << 20, store: 4 << 20 };
 
 /**
- * Streams an upload as JSON, without all of it in memory or a database connection for a slow reader. It counts as one
- * of the user's exports, and ends early if the upload is removed.
- * @throws SpoorError `not_found`, also for another user's upload; `overloaded` as `beginRead`
+ * Holds neither the upload in memory nor a database connection for a slow reader. It counts as one of the user's
+ * exports, and ends early if the upload is removed.
+ * @throws SpoorError `not_found`; `overloaded` as `beginRead`
  */
 export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {
   const place = await selectPlace(userId, jobId);

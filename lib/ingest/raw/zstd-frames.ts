@@ -2,9 +2,7 @@ import { createZstdDecompress } from "node:zlib";
 import { zstdParams } from "#lib/ingest/decode/inflate";
 
 /**
- * Inflates a zstd stream in constant memory. Node's own stream ends after the first frame that ends inside a chunk, and a
- * stream may have several (RFC 8878, section 3).
- *
+ * Node's own stream ends after a frame that ends inside a chunk, and a stream may have several (RFC 8878, section 3).
  * @throws if the stream is truncated, corrupt, or needs a window over 8 MiB
  */
 export async function* inflateFrames(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {

@@ -32,7 +32,7 @@ export function unpackFacts(packed: Uint8Array, before: number): Fact[] {
 /** A longer silence is a pause and does not count as active time. */
 export const pauseSeconds = 300;
 
-export type Course = {
+type Course = {
   turnCount: number;
   callCount: number;
   errorCount: number;

@@ -37,18 +37,18 @@ export function countedCommits<Row extends Pick<SharedCommit, "key" | "subject">
   const counted = new Set<Row>();
   const hashes = new Set(rows.map(({ key }) => key));
   const lengths = [...new Set(rows.map(({ key }) => key.length))];
-  const subjectsOfHash = new Map<string, Set<string | null>>();
-  const subjectsOfBeginning = new Map<string, Set<string | null>>();
+  const subjectsByHash = new Map<string, Set<string | null>>();
+  const subjectsByPrefix = new Map<string, Set<string | null>>();
   for (const row of rows) {
     const beginnings = lengths
       .filter((length) => length <= row.key.length)
       .map((length) => row.key.slice(0, length))
       .filter((one) => hashes.has(one));
-    const related = [subjectsOfBeginning.get(row.key), ...beginnings.map((one) => subjectsOfHash.get(one))];
+    const related = [subjectsByPrefix.get(row.key), ...beginnings.map((one) => subjectsByHash.get(one))];
     if (related.some((subjects) => subjects && isAgreed(subjects, row.subject))) continue;
     counted.add(row);
-    addTo(subjectsOfHash, row.key, row.subject);
-    for (const one of beginnings) addTo(subjectsOfBeginning, one, row.subject);
+    addTo(subjectsByHash, row.key, row.subject);
+    for (const one of beginnings) addTo(subjectsByPrefix, one, row.subject);
   }
   return counted;
 }

@@ -234,7 +234,7 @@ function computeCost(
   if (model === null || sumTokens(all) === 0) return sumUp([undefined]);
   const asked = { model, source: trace.source, at, serviceTier: used.serviceTier, speed: used.speed };
   const requests = used.requests ?? [];
-  const isWhole = requests.length > 0 && paidNames.every((name) => totalOfAll(requests, name) === all[name]);
+  const isWhole = requests.length > 0 && paidNames.every((name) => sumRequests(requests, name) === all[name]);
   if (isWhole) {
     return sumUp(
       requests.map((one, index) =>
@@ -264,7 +264,7 @@ function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tier
 
 /** Requests don't report reasoning apart from other output. */
 const paidNames = tokenNames.filter((name) => name !== "reasoning");
-const totalOfAll = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
+const sumRequests = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
 const sumInput = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
   input + cacheRead + cacheWrite5m + cacheWrite1h;
 const sumTokens = (tokens: Tokens) => sumInput(tokens) + tokens.output;

@@ -75,7 +75,7 @@ export async function readBucketRanges(
   return rows.map(({ postings }) => postings);
 }
 
-export type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
+type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
 
 /** Documents of traces that have several. */
 export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<TraceSlot[]> {
@@ -95,7 +95,7 @@ export function isHit({ blockIds, slots }: HitBits): Prisma.Sql {
 }
 
 /** `max` is the number of documents per trace; null for all. */
-function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
+function selectHitMessages(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
   return Prisma.sql`(
       select first_position, coalesce(next_position::bigint, ${afterAll}) as next_position
       from (select *, lead(first_position) over (order by first_position) as next_position
@@ -130,7 +130,7 @@ const maxCharactersBefore = 2 ** 19;
 const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(length(metadata::text), 0))
   over (order by position rows between unbounded preceding and 1 preceding), 0)`);
 
-export type CandidateBounds = {
+type CandidateBounds = {
   maxMessages: number;
   /** Longer messages, and those after `maxCharactersBefore`, are not read but count. */
   maxCharacters: number;
@@ -157,7 +157,7 @@ export async function readCandidates(
       (select position, role, case when is_read then metadata end, case when is_read then content end
        from (select *, length(content) <= ${bounds.maxCharacters} and ${charactersBefore} < ${maxCharactersBefore} as is_read
          from (select position, role, ${smallMetadata}, content
-           from ${messagesOfHits(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}
+           from ${selectHitMessages(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}
            limit ${bounds.maxMessages}) as found) as summed)
       union all
       (select 0, null, null, null from search_document where user_id = ${userId} and trace_id = wanted.id and ${isHit(hits)}
@@ -175,7 +175,7 @@ export type MessageText = {
   matching: number;
 };
 
-export type TextBounds = {
+type TextBounds = {
   maxMessages: number;
   /** For a longer message, only the surroundings of the first `word` are read. */
   wholeCharacters: number;
@@ -197,7 +197,7 @@ export async function readTexts(
 ): Promise<MessageText[]> {
   const { maxMessages, wholeCharacters, nearCharacters, word } = bounds;
   const from = within
-    ? messagesOfHits(userId, within.hits, within.maxDocuments)
+    ? selectHitMessages(userId, within.hits, within.maxDocuments)
     : Prisma.sql`message where user_id = ${userId} and trace_id = wanted.id`;
   const { rows } = await tx.query<MessageText>(Prisma.sql`
     select wanted.id as "traceId", found.* from unnest(${traceIds}::uuid[]) with ordinality as wanted (id, place)

@@ -51,7 +51,7 @@ type CommitRow = {
   position: number | null;
 };
 
-export type PullRequestRows = { urls: string[]; sessions: LinkedRow[]; total: TotalRow; commits: CommitRow[] };
+type PullRequestRows = { urls: string[]; sessions: LinkedRow[]; total: TotalRow; commits: CommitRow[] };
 
 export type PullRequestKey = { repository: string; number: number };
 

@@ -1,4 +1,4 @@
-// Hastens what waits for a time at which a clock was ahead. SQL: pg-boss's tables, and the database's clock.
+// SQL: pg-boss's tables, and the database's clock.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { queues } from "#lib/queue/queues";
@@ -6,7 +6,6 @@ import { queues } from "#lib/queue/queues";
 /** Longer than the queue's pauses and the difference of clocks. */
 const future = "now() + interval '5 minutes'";
 
-/** Makes queue entries of a far later time due now, also those whose process was last seen then. */
 export async function hastenEntries(): Promise<number> {
   const { rowCount } = await pool().query(
     `update pgboss.job set start_after = least(start_after, now()), created_on = least(created_on, now()),
@@ -42,7 +41,6 @@ export async function forgetHeartbeats(): Promise<void> {
   await pool().query(`delete from process_heartbeat where seen_at > ${future}`);
 }
 
-/** Makes traces that were stored at a far later time due for index and ledger. */
 export async function hastenTraces(): Promise<number> {
   const isLate = `((search_pending and deleted_at is null) or ledger_due) and stored_at > ${future}`;
   const { rows } = await pool().query<{ userId: string }>(

@@ -36,12 +36,11 @@ const drawing = oncePerProcess(
 );
 
 /**
- * Draws messages on a worker thread so that other requests are answered meanwhile; recent drawings are cached by
- * content.
- * @param turn a user has one thread at a time, alternating with all readers of the user's shared sessions
+ * Draws messages on a worker thread; recent drawings are cached by content.
+ * @param turn a user has one thread at a time, alternating with readers of their shared sessions
  * @param read called when a thread is free, so that waiting requests take no memory
  * @returns undefined if there is nothing to draw
- * @throws SpoorError `overloaded` if too many drawings wait
+ * @throws SpoorError `overloaded` if too many wait
  */
 export async function draw<O extends keyof Operations>(
   { userId, kind }: Turn,
@@ -66,7 +65,7 @@ export async function draw<O extends keyof Operations>(
   }
 }
 
-/** Starts and warms up a thread unless there is one, so that the first session of a process opens quickly. */
+/** Makes the first session of a process open quickly. */
 export async function warmUp(): Promise<void> {
   const state = drawing;
   if (state.isWarm) return;

@@ -1,6 +1,5 @@
 type RecentEntry<T> = { value: T; bytes: number; usedAt: number };
 
-/** A cache limited by bytes that drops the least recently used values. */
 export class Recent<T> {
   readonly #values = new Map<string, RecentEntry<T>>();
   readonly #maxBytes: number;
@@ -8,7 +7,6 @@ export class Recent<T> {
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param maxIdleMs drops values that were not used for this long */
   constructor(maxBytes: number, maxIdleMs: number) {
     this.#maxBytes = maxBytes;
     this.#maxIdleMs = maxIdleMs;
@@ -22,7 +20,7 @@ export class Recent<T> {
     return found.value;
   }
 
-  /** @param bytes the value's memory; more than an eighth of the limit is not cached */
+  /** @param bytes more than an eighth of the limit is not cached */
   set(key: string, value: T, bytes: number): void {
     if (this.#values.has(key) || bytes > this.#maxBytes / 8) return;
     this.#values.set(key, { value, bytes, usedAt: performance.now() });
