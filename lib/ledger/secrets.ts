@@ -1,8 +1,8 @@
 import "server-only";
 import type { ColumnsByTrace, LedgerMessage, LedgerPart } from "#lib/ledger/part";
 import { deleteFindings, type FoundSecret, replaceFindings } from "#lib/ledger/sql/secrets";
-import { makeMarkKey } from "#lib/masking/key";
 import { Masker } from "#lib/masking/masker";
+import { makeMarkKey } from "#lib/masking/policy";
 import { marks } from "#lib/secrets/kinds";
 
 const maxFindings = 500;

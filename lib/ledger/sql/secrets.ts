@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import { lockFindings } from "#lib/db/sql/run";
 import type { Trace } from "#lib/generated/prisma/client";
-import { everywhere } from "#lib/masking/key";
+import { everywhere } from "#lib/masking/policy";
 
 /** `position` is -1 in the trace's own fields. */
 export type FoundSecret = { position: number; at: Date | null; kind: string; mark: string; masked: boolean };
