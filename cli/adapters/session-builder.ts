@@ -131,8 +131,8 @@ export class SessionBuilder {
   addRequests(model: string | undefined, usage: Usage): void {
     const added = this.#usage.addOnce(usage);
     if (!added || !model || model === this.#model || !this.isOpen) return;
-    const told = withMetadata(notice("Requests beside the conversation."), { model });
-    this.#sendOne(withUsage(told, added));
+    const message = withMetadata(notice("Requests beside the conversation."), { model });
+    this.#sendOne(withUsage(message, added));
   }
 
   /** Sends an entry's messages, and counts the entry as skipped if there are none. */
@@ -142,15 +142,15 @@ export class SessionBuilder {
   }
 
   /** The first message gets the entry's facts. */
-  send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
+  send(messages: Message[], { isReplayed, ...facts }: EntryFacts = {}): void {
     if (isReplayed) {
-      const { at, model, uuid, requestId, serviceTier } = told;
-      const used = told.usage && new UsageCounter().addOnce(told.usage);
+      const { at, model, uuid, requestId, serviceTier } = facts;
+      const used = facts.usage && new UsageCounter().addOnce(facts.usage);
       const replayed = messages.map((message, index) => asCopy(index === 0 ? withUsage(message, used) : message));
       this.#sendEntry(replayed, { at, model, uuid, requestId, serviceTier });
     } else {
-      this.noteTime(told.at);
-      this.#sendEntry(messages, told);
+      this.noteTime(facts.at);
+      this.#sendEntry(messages, facts);
     }
   }
 

@@ -33,8 +33,8 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
     const more = counter.add(`${key}#${at}`, other.usage);
     return more ? [{ ...other, usage: more, ...(requestId && { requestId }) }] : [];
   });
-  const told = { ...facts, requestId, requests: requests.length > 0 ? requests : undefined };
-  return { usage: counter.add(key, own), facts: told, ...(added.length > 0 && { others: added }) };
+  const allFacts = { ...facts, requestId, requests: requests.length > 0 ? requests : undefined };
+  return { usage: counter.add(key, own), facts: allFacts, ...(added.length > 0 && { others: added }) };
 }
 
 export function knowCost(record: Fields, { counter, ids }: Reports): void {

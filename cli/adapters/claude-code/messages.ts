@@ -103,13 +103,13 @@ function readResult(block: Fields, record: Fields, { dialect, outputs, unhandled
   const agentId = asString(details.agentId);
   const sessionId = asString(record.sessionId);
   const { content } = block;
-  const told = isFields(content) ? dialect.readOutput?.(content) : undefined;
-  return toolResult(outputs.whole(told?.output ?? readOutputText(content, unhandled)), {
+  const parsed = isFields(content) ? dialect.readOutput?.(content) : undefined;
+  return toolResult(outputs.whole(parsed?.output ?? readOutputText(content, unhandled)), {
     callId: asString(block.tool_use_id),
     isError: block.is_error === true || details.status === "error" || (isFields(content) && isFailure(content)),
     exitCode: isFields(content) ? asCount(content.return_code) : undefined,
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),
-    patch: formatHunks(details.structuredPatch) ?? readCommandPatch(details.bashEditDiff) ?? told?.patch,
+    patch: formatHunks(details.structuredPatch) ?? readCommandPatch(details.bashEditDiff) ?? parsed?.patch,
     session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
   });
 }

@@ -53,8 +53,8 @@ export class ClaudeSession {
   readonly #facts: SessionFacts;
   #answer = new AnswerTracker();
   #messages = 0;
-  #held: Message | undefined;
-  #isHeldCopied = false;
+  #delayed: Message | undefined;
+  #isDelayedCopied = false;
   /** Facts of lines without a message, which go with the answer's next one. */
   #unplaced: Cost = {};
 
@@ -144,8 +144,8 @@ export class ClaudeSession {
   }
 
   #attach(file: AttachedFile): void {
-    const isOwn = this.#held?.role === "user" && this.#held.metadata?.kind === undefined;
-    if (this.#held && isOwn) this.#held = attachFile(this.#held, file);
+    const isOwn = this.#delayed?.role === "user" && this.#delayed.metadata?.kind === undefined;
+    if (this.#delayed && isOwn) this.#delayed = attachFile(this.#delayed, file);
     else this.#emit(attachFile(notice(`Attached: ${file.name ?? file.type ?? "a file"}`), file), false);
   }
 
@@ -190,19 +190,19 @@ export class ClaudeSession {
     let cost = joinCosts(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
     if (!isAnswer) this.#answer.pause();
     if (!isAnswer) this.#costs.hear(messages);
-    if (!isCopied) readOperation(record, this.#evidence, this.#messages + (this.#held ? 1 : 0));
+    if (!isCopied) readOperation(record, this.#evidence, this.#messages + (this.#delayed ? 1 : 0));
     const createdAt = asTimestamp(record.timestamp);
     for (const message of messages) {
       const place = isAnswer ? this.#answer.compare(message) : "new";
       if (place === "known") continue;
-      const isLonger = place === "longer" && this.#held !== undefined;
-      const whole = isLonger ? growMessage(this.#held, message) : message;
+      const isLonger = place === "longer" && this.#delayed !== undefined;
+      const whole = isLonger ? growMessage(this.#delayed, message) : message;
       const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt);
       cost = {};
       const advice = isAnswer ? costs.addAdvice(complete, record) : undefined;
-      if (advice) this.#facts.retellModel();
+      if (advice) this.#facts.repeatModel();
       if (advice) this.#emit(advice, isCopied);
-      else if (isLonger) this.#held = complete;
+      else if (isLonger) this.#delayed = complete;
       else this.#emit(complete, isCopied);
       if (message.content.startsWith("<local-command-stdout>")) this.titles.readOutput(message.content);
     }
@@ -211,7 +211,7 @@ export class ClaudeSession {
 
   /** Changes the message in place, to save copies. */
   #complete(message: Message, { facts, usage }: Cost, createdAt: string | undefined): Message {
-    const changes = this.#facts.changes();
+    const changes = this.#facts.readChanges();
     if (createdAt) message.createdAt = createdAt;
     if (!facts && !changes) return message;
     const metadata: Fields = { ...message.metadata, ...facts, ...changes };
@@ -221,24 +221,24 @@ export class ClaudeSession {
 
   /** Tokens of a line that repeats its answer's beginning belong to the message that was sent. */
   #placeUsage(cost: Cost, isFirst: boolean): Cost {
-    if (isFirst || !cost.usage || this.#held?.role !== "assistant") return cost;
-    this.#held = withUsage(this.#held, cost.usage);
+    if (isFirst || !cost.usage || this.#delayed?.role !== "assistant") return cost;
+    this.#delayed = withUsage(this.#delayed, cost.usage);
     return {};
   }
 
   #emit(message: Message, isCopied: boolean): void {
     this.#release();
-    this.#held = message;
-    this.#isHeldCopied = isCopied;
+    this.#delayed = message;
+    this.#isDelayedCopied = isCopied;
   }
 
   #release(): void {
-    if (!this.#held) return;
+    if (!this.#delayed) return;
     if (this.#messages === 0) this.#sink.begin(this.#context.dialect.source, this.#sourceId());
-    this.#evidence.see(this.#held, this.#messages, this.#isHeldCopied);
+    this.#evidence.see(this.#delayed, this.#messages, this.#isDelayedCopied);
     this.#messages++;
-    this.#sink.message(this.#isHeldCopied ? asCopy(this.#held) : this.#held);
-    this.#held = undefined;
+    this.#sink.message(this.#isDelayedCopied ? asCopy(this.#delayed) : this.#delayed);
+    this.#delayed = undefined;
   }
 
   #sourceId(): string {
@@ -261,18 +261,18 @@ export class ClaudeSession {
   }
 
   #readCost(record: Fields, costs: AnswerCosts, isFirst: boolean): Cost {
-    const model = isFields(record.message) ? this.#facts.modelNews(record.message.model) : undefined;
+    const model = isFields(record.message) ? this.#facts.readNewModel(record.message.model) : undefined;
     const { usage, facts } = costs.read(record, isFirst);
-    const news = this.#answer.news(facts ?? {});
-    if (model) news.model = model;
-    return { usage, facts: news };
+    const changes = this.#answer.readChanges(facts ?? {});
+    if (model) changes.model = model;
+    return { usage, facts: changes };
   }
 
   #tellOthers(): void {
     for (const costs of [this.#costs, this.#copiedCosts])
       for (const message of costs.takeOthers()) {
         this.#emit(message, costs === this.#copiedCosts);
-        this.#facts.retellModel();
+        this.#facts.repeatModel();
       }
   }
 

@@ -21,7 +21,7 @@ type TaskExtension = {
   sessions?(host: Host): SearchRoot;
 };
 
-function makeAdapter({ name, title, extensions, folders, sessions }: TaskExtension): Adapter {
+function makeTaskAdapter({ name, title, extensions, folders, sessions }: TaskExtension): Adapter {
   const taskRoots = (host: Host): SearchRoot[] => [
     ...extensions.flatMap((id) => getEditorFolders(host, "globalStorage", id, "tasks")),
     ...folders(host),
@@ -113,7 +113,7 @@ const getClineRoot = (host: Host, folder: string): SearchRoot =>
     ? getHomeRoot(host, "CLINE_DATA_DIR", "", folder)
     : getHomeRoot(host, "CLINE_DIR", ".cline", "data", folder);
 
-export const cline = makeAdapter({
+export const cline = makeTaskAdapter({
   name: "cline",
   title: "Cline",
   extensions: ["saoudrizwan.claude-dev"],
@@ -122,14 +122,14 @@ export const cline = makeAdapter({
     host.env.CLINE_SESSION_DATA_DIR ? getHomeRoot(host, "CLINE_SESSION_DATA_DIR", "") : getClineRoot(host, "sessions"),
 });
 
-export const rooCode = makeAdapter({
+export const rooCode = makeTaskAdapter({
   name: "roo-code",
   title: "Roo Code",
   extensions: ["rooveterinaryinc.roo-cline", "rooveterinaryinc.roo-code-nightly"],
   folders: () => [],
 });
 
-export const kiloCode = makeAdapter({
+export const kiloCode = makeTaskAdapter({
   name: "kilo-code",
   title: "Kilo Code",
   extensions: ["kilocode.kilo-code"],

@@ -211,7 +211,7 @@ export class Conversation {
   }
 
   end(): void {
-    const { usage, costUsd } = this.#requests.rest();
+    const { usage, costUsd } = this.#requests.sumRemaining();
     if (costUsd) {
       this.#session.send([notice("The last request had no answer.")], { usage, costUsd });
     } else if (usage) this.#session.addUsage(usage);

@@ -108,8 +108,8 @@ export function readAgentMessages(
   const text = written.replace(header, "").trim();
   if (text !== "" && agentPath !== undefined && recipient === agentPath) return [{ role: "user", content: text }];
   const from = asString(author);
-  const told = text === "" ? written.trim() : from ? `${from}: ${text}` : text;
-  return told === "" ? [] : [notice(told, "user")];
+  const shown = text === "" ? written.trim() : from ? `${from}: ${text}` : text;
+  return shown === "" ? [] : [notice(shown, "user")];
 }
 
 const readText = (content: unknown, unhandled: Unhandled): string =>

@@ -125,8 +125,8 @@ function formatPatch(diff: unknown): string | undefined {
 function readErrorText({ error, result }: Fields): string {
   const value = typeof error === "string" ? (parseJson(error) ?? error) : error;
   const fields = asFields(value);
-  const told = asString(fields.modelVisibleErrorMessage) ?? asString(fields.clientVisibleErrorMessage);
-  return told ?? asString(value) ?? asString(fields.error) ?? asString(fields.message) ?? asString(result) ?? "Error";
+  const reason = asString(fields.modelVisibleErrorMessage) ?? asString(fields.clientVisibleErrorMessage);
+  return reason ?? asString(value) ?? asString(fields.error) ?? asString(fields.message) ?? asString(result) ?? "Error";
 }
 
 /** A smaller time is relative to the beginning of the request. */

@@ -35,10 +35,10 @@ function makeResult({ value, error, isError }: Fields, callId: string | undefine
   const { stdout, stderr, exitCode } = asFields(value);
   const printed = joinTexts([stdout, stderr]);
   const text = asString(value) ?? (printed || (isFields(value) && exitCode === undefined ? JSON.stringify(value) : ""));
-  const told = isFields(error) ? asString(error.message) : asString(error);
-  return toolResult(text || (told ?? ""), {
+  const reason = isFields(error) ? asString(error.message) : asString(error);
+  return toolResult(text || (reason ?? ""), {
     callId,
-    isError: isError === true || told !== undefined,
+    isError: isError === true || reason !== undefined,
     exitCode: asCount(exitCode),
   });
 }

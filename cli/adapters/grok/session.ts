@@ -10,7 +10,7 @@ import { asCount, asFields, asString, asTimestamp, dropOldest, listFields, toWor
 export const source = "grok-build";
 
 /** Messages are sent without tokens, and calls without input, beyond this number. */
-const maxHeld = 50;
+const maxDelayed = 50;
 const maxIds = 1000;
 
 /** Updates of the protocol that agents and editors share (ACP), and Grok's own. */
@@ -40,7 +40,7 @@ export class GrokSession {
   readonly #forkedAt: number;
   readonly #isCopied: (record: Fields) => boolean;
   #growing: Growing | undefined;
-  #held: Message[] = [];
+  #delayed: Message[] = [];
   readonly #bare = new Map<string, { message: Message; name: string }>();
   readonly #answered = new Set<string>();
   readonly #counted = new Set<string>();
@@ -198,9 +198,9 @@ export class GrokSession {
   #hold(messages: Message[], at: string | undefined): void {
     for (const message of messages) {
       if (at) message.createdAt = at;
-      this.#held.push(message);
+      this.#delayed.push(message);
     }
-    if (this.#held.length > maxHeld) this.#flush();
+    if (this.#delayed.length > maxDelayed) this.#flush();
   }
 
   /** A turn that is written again counts once. */
@@ -213,11 +213,11 @@ export class GrokSession {
 
   #flush(facts: EntryFacts = {}): void {
     this.#endGrowing();
-    const held = this.#held;
-    this.#held = [];
+    const delayed = this.#delayed;
+    this.#delayed = [];
     const isReplayed = this.#isReplayed;
-    const first = held.findIndex(({ role }) => role === "assistant");
-    const [before, answers] = first === -1 ? [held, []] : [held.slice(0, first), held.slice(first)];
+    const first = delayed.findIndex(({ role }) => role === "assistant");
+    const [before, answers] = first === -1 ? [delayed, []] : [delayed.slice(0, first), delayed.slice(first)];
     this.#session.send(before, { isReplayed });
     if (isReplayed) this.#session.send(answers, { isReplayed });
     else this.#session.send(answers, { model: answers.length > 0 ? this.#model : undefined, ...facts });

@@ -73,8 +73,8 @@ function readAnswer({ text }: MessageContent, { summary, display_kind: kind }: F
   return [isPrograms ? notice(text, "assistant") : { role: "assistant", content: text }];
 }
 
-function readThought({ reasoning, reasoning_content: told }: Fields): Message[] {
-  return toThoughts(asString(reasoning)?.trim() || asString(told)?.trim());
+function readThought({ reasoning, reasoning_content: content }: Fields): Message[] {
+  return toThoughts(asString(reasoning)?.trim() || asString(content)?.trim());
 }
 
 function readCalls(row: Fields, sink: Sink): Message[] {
@@ -85,8 +85,8 @@ function readCalls(row: Fields, sink: Sink): Message[] {
 
 /** Tools return what they printed, and how they ended, as JSON. */
 function readResult({ text, images }: MessageContent, callId: string | undefined): Message {
-  const told = text.startsWith("{") ? parseJson(text) : undefined;
-  const { output, exit_code: code, error, success } = asFields(told);
+  const parsed = text.startsWith("{") ? parseJson(text) : undefined;
+  const { output, exit_code: code, error, success } = asFields(parsed);
   const shown = joinTexts([asString(output) ?? text, ...images.map(({ content }) => content)]);
   const isError = asString(error) !== undefined || success === false;
   return toolResult(shown, { callId, isError, exitCode: code });

@@ -10,7 +10,7 @@ import { makeResult, readAppended, readCompaction } from "./messages.ts";
 export const source = "kimi-code";
 
 /** Messages are sent without tokens beyond this number. */
-const maxHeld = 50;
+const maxDelayed = 50;
 
 const skippedTypes = toWords(`
   metadata config.update context.update_token_count cron.add cron.cursor cron.delete forked full_compaction.begin
@@ -29,7 +29,7 @@ export class KimiSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #sessionId: string;
-  #held: Message[] = [];
+  #delayed: Message[] = [];
   #model: string | undefined;
   #isReplayed = false;
 
@@ -102,8 +102,8 @@ export class KimiSession {
     }
     const messages = this.#eventMessages(event);
     if (messages.length === 0) this.#sink.skipped();
-    this.#held.push(...messages.map((message) => withTime(message, at)));
-    if (this.#held.length > maxHeld) this.#flush();
+    this.#delayed.push(...messages.map((message) => withTime(message, at)));
+    if (this.#delayed.length > maxDelayed) this.#flush();
   }
 
   #eventMessages(event: Fields): Message[] {
@@ -130,10 +130,10 @@ export class KimiSession {
   }
 
   #flush(facts: EntryFacts = {}): void {
-    const held = this.#held;
-    this.#held = [];
+    const delayed = this.#delayed;
+    this.#delayed = [];
     const isReplayed = this.#isReplayed;
-    this.#session.send(held, { at: held[0]?.createdAt, model: this.#model, ...facts, isReplayed });
+    this.#session.send(delayed, { at: delayed[0]?.createdAt, model: this.#model, ...facts, isReplayed });
   }
 
   #addUsage(reported: unknown): void {

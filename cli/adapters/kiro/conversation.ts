@@ -37,8 +37,8 @@ function readResult(result: Fields, unhandled: Unhandled): Message {
 
 export function readPictures({ format, source }: Fields): string[] {
   const { data, bytes, Bytes } = asFields(source);
-  const held = data ?? bytes ?? Bytes;
-  return held === undefined ? [] : [formatData("image", `image/${asString(format) ?? "png"}`, held)];
+  const image = data ?? bytes ?? Bytes;
+  return image === undefined ? [] : [formatData("image", `image/${asString(format) ?? "png"}`, image)];
 }
 
 export type OutputPart = { text: string; exitCode?: number };

@@ -72,17 +72,17 @@ export class OpencodeSession {
     if (isFields(info.path)) this.#session.noteFolder(info.path.cwd);
     const facts = this.#readFacts(info, id);
     let uuid = facts.uuid;
-    let held: Message[] = [];
+    let delayed: Message[] = [];
     let hasSteps = false;
-    const send = (told: EntryFacts) => {
-      this.#session.send(held, { ...told, uuid });
-      if (held.length > 0) uuid = undefined;
-      held = [];
+    const send = (stepFacts: EntryFacts) => {
+      this.#session.send(delayed, { ...stepFacts, uuid });
+      if (delayed.length > 0) uuid = undefined;
+      delayed = [];
     };
     for await (const part of store.parts(id)) {
       const messages = readPart(part, info, this.#unhandled);
       if (messages.length === 0) this.#sink.skipped();
-      held.push(...messages);
+      delayed.push(...messages);
       if (part.type !== "step-finish" || !isFields(part.tokens)) continue;
       hasSteps = true;
       send({
@@ -92,9 +92,9 @@ export class OpencodeSession {
         stopReason: part.reason ?? facts.stopReason,
       });
     }
-    held.push(...readErrors(info));
+    delayed.push(...readErrors(info));
     if (!hasSteps) send(facts);
-    else if (held.length > 0) send({ ...facts, usage: undefined, costUsd: undefined, stopReason: undefined });
+    else if (delayed.length > 0) send({ ...facts, usage: undefined, costUsd: undefined, stopReason: undefined });
   }
 
   #readFacts(info: Fields, id: string): EntryFacts {

@@ -136,19 +136,19 @@ function parseLocalTime(value: unknown): unknown {
 
 /** A thought may be written in several ways, which are all the same. */
 function readThought({
-  reasoning_content: told,
+  reasoning_content: thought,
   thinking_blocks: blocks,
   responses_reasoning_item: item,
 }: Fields): Message[] {
   const { summary } = asFields(item);
   const listed = joinTexts(listFields(blocks).map(({ thinking }) => thinking));
-  return toThoughts(asString(told) ?? (listed || joinTexts(Array.isArray(summary) ? summary : [])));
+  return toThoughts(asString(thought) ?? (listed || joinTexts(Array.isArray(summary) ? summary : [])));
 }
 
 function makeCall({ tool_name: name, tool_call_id: id, tool_call: call, action }: Fields): Message {
-  const told = asFields(call);
-  const input = asString(told.arguments) ?? action;
-  return toolCall(name ?? told.name, id ?? told.id, input);
+  const details = asFields(call);
+  const input = asString(details.arguments) ?? action;
+  return toolCall(name ?? details.name, id ?? details.id, input);
 }
 
 const listPictures = ({ image_urls: urls }: Fields): Message[] => (Array.isArray(urls) ? urls : []).map(makePicture);

@@ -171,8 +171,8 @@ export class PiSession {
   /** For example, a request that keeps the cache warm. */
   #addRequest(record: Fields): void {
     const about = joinTexts([record.kind, record.note], ", ");
-    const told = notice(`Request beside the conversation: ${about || "unknown"}.`);
-    this.#send([told], record, record.timestamp, { ...readCost(record), model: record.model });
+    const message = notice(`Request beside the conversation: ${about || "unknown"}.`);
+    this.#send([message], record, record.timestamp, { ...readCost(record), model: record.model });
   }
 
   /** The entry itself stays as it was. */

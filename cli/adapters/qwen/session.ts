@@ -155,7 +155,7 @@ export class QwenSession {
   }
 
   end(): void {
-    for (const [model, usage] of this.#requests?.rest() ?? []) this.#session.addRequests(model, usage);
+    for (const [model, usage] of this.#requests?.listRemaining() ?? []) this.#session.addRequests(model, usage);
     this.#session.end();
   }
 }

@@ -50,7 +50,7 @@ export class TurnCalls {
     return joinTexts(result.content.map((part) => readPart(part)));
   }
 
-  rest(): Message[] {
+  listRemaining(): Message[] {
     return this.#calls
       .filter((call) => !this.#claimed.has(call))
       .flatMap((call) => {

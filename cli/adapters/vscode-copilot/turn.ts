@@ -63,7 +63,7 @@ export class ChatTurn {
       } else if (!isCall(part)) this.#addPart(part, hasCalls);
     }
     this.#flush();
-    this.#messages.push(...calls.rest());
+    this.#messages.push(...calls.listRemaining());
     if (!this.#messages.some(isAnswer)) this.#addLastWords();
   }
 
