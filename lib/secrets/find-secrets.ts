@@ -19,6 +19,7 @@ import {
   parseTokenForm,
   type TokenForm,
 } from "#lib/secrets/token-forms";
+import { toldPasswords } from "#lib/secrets/told-passwords";
 import { urlPasswords } from "#lib/secrets/url-passwords";
 
 const detectors: readonly Detector[] = [
@@ -30,6 +31,7 @@ const detectors: readonly Detector[] = [
   ...settingValues,
   ...serviceTokens,
   ...tableCells,
+  ...toldPasswords,
 ];
 
 export type Secret = SecretPlace & { certain: boolean };
