@@ -5,7 +5,7 @@ import { requestIdHeader } from "#lib/http/request-id";
 
 /** Next calls this once in every server process, before its first request. */
 export async function register(): Promise<void> {
-  // Middleware has a runtime of its own, in which nothing is traced.
+  // The middleware's runtime traces nothing.
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   const { startServing } = await import("#lib/server/serving");
   await startServing();
@@ -13,10 +13,10 @@ export async function register(): Promise<void> {
   await startTracing("spoor-web");
 }
 
-/** Logs why a page or an action failed, with both ids that the error page shows. API routes log their own failures. */
+/** Logs why a page or an action failed, with both ids that the error page shows. */
 export const onRequestError: Instrumentation.onRequestError = async (error, { headers }, { routePath }) => {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
-  if (isOverload(error) || isOutage(error) || isSchemaError(error)) answerOverloaded(); // first of all: the response is about to be sent
+  if (isOverload(error) || isOutage(error) || isSchemaError(error)) answerOverloaded(); // first, since the response is about to be sent
   const { log } = await import("#lib/log");
   const { digest } = error as { digest?: string };
   log.error({ err: error, digest, requestId: headers[requestIdHeader], route: routePath }, "a page failed");

@@ -6,13 +6,13 @@ import { clientAddress } from "#lib/http/address";
 import { callsAction, isUnreadable } from "#lib/http/form-body";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
-import { requestIdHeader, getRequestId } from "#lib/http/request-id";
+import { getRequestId, requestIdHeader } from "#lib/http/request-id";
 import { overShareLimit, sharedTokenHeader } from "#lib/traces/share-limits";
 import { refuseReader } from "./app/shared/refusal";
 
-// Pages only, never the API: Next buffers and cuts the bodies of what a middleware matches.
+// Pages only: Next buffers and cuts the bodies of what a middleware matches.
 export const config = {
-  // For the database, which counts the readers of shared sessions: a page can't answer with a status of its own.
+  // Counts the readers of shared sessions in the database, since a page can't set its own status.
   runtime: "nodejs",
   matcher: [
     "/((?!api(?:/|$)|mcp$|\\.well-known/oauth-|_next/|icon\\.svg$|agents\\.svg$|robots\\.txt$|spoor\\.mjs$).*)",
@@ -22,13 +22,13 @@ export const config = {
 const sessionCookie = "authlib.session_token";
 const signedInOnly = /^\/(home|traces|uploads?|usage|devices|diagnostics|settings)(\/|$)/;
 
-/** The link that a path names, however it is written: a spelling of its own must not make a limit of its own. */
+/** Another spelling of a link must not have a rate limit of its own. */
 function sharedToken({ nextUrl }: NextRequest): string {
   const [, segment = ""] = /^\/shared\/([^/]+)/.exec(nextUrl.pathname) ?? [];
   try {
     return encodeURIComponent(decodeURIComponent(segment));
   } catch {
-    return segment; // no link
+    return segment;
   }
 }
 
@@ -49,8 +49,8 @@ function contentPolicy(nonce: string): string {
 }
 
 /**
- * Gives every page its headers and its nonce, and redirects those without a session cookie to sign in. Whether the
- * cookie is valid is checked by `requireUser` in each page. Readers of shared sessions wait where they are too many.
+ * Gives every page its headers and nonce, and redirects those without a session cookie; `requireUser` checks the cookie
+ * in each page.
  */
 export async function middleware(request: NextRequest): Promise<NextResponse> {
   const nonce = randomBytes(16).toString("base64");
@@ -72,8 +72,8 @@ export async function middleware(request: NextRequest): Promise<NextResponse> {
 }
 
 /**
- * Next would answer a form or action of another site's page, or of no page, with 500. Ours check the Origin once more. A proxy may leave
- * out the port of the address that a browser sees, so that of this server's own pages is known from `BASE_URL`, too.
+ * Next would answer a form of another site with 500. A proxy may drop the port that a browser sees, so `BASE_URL`
+ * counts as an own origin too.
  */
 function refuseForeign(request: NextRequest, requestId: string): NextResponse | undefined {
   const { method, headers } = request;
@@ -111,7 +111,7 @@ async function refusal(request: NextRequest, nonce: string, requestId: string): 
   return seconds ? refuseReader(request, { seconds, nonce, requestId }) : undefined;
 }
 
-/** Next reads the nonce for its own scripts from the request's policy, and compares an action's Origin with the forwarded host. */
+/** Next reads the nonce from the request's policy, and compares an action's Origin with the forwarded host. */
 function pass(request: NextRequest, policy: string, nonce: string, requestId: string): NextResponse {
   const headers = new Headers(request.headers);
   headers.set("content-security-policy", policy);

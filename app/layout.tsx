@@ -12,7 +12,6 @@ export const metadata: Metadata = {
   robots: { index: false, follow: false },
 };
 
-/** The background has the theme's colour before the style sheet loads. */
 export async function generateViewport(): Promise<Viewport> {
   const theme = await readTheme();
   return { colorScheme: theme === "system" ? "light dark" : theme };
@@ -25,7 +24,7 @@ export default async function Layout({ children }: { children: React.ReactNode }
   return (
     <html lang="en" data-theme={theme === "system" ? undefined : theme}>
       <head>
-        {/* With `no-referrer`, forms without script send `Origin: null`, which requireSameOrigin refuses. Other sites still get no referrer. */}
+        {/* With `no-referrer`, forms without script send `Origin: null`, which requireSameOrigin refuses. */}
         <meta name="referrer" content="same-origin" />
       </head>
       <body>

@@ -10,6 +10,8 @@ import {
   isWebhookSecret,
   list,
   optional,
+  optionalNumber,
+  postgresUrl,
   secret,
   sinkUrl,
   type Variable,
@@ -39,30 +41,18 @@ const variables = {
     "production",
     "Next's mode; `npm run dev` sets `development`, tests set `test`",
   ),
-  DATABASE_URL: optional(z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }), {
+  DATABASE_URL: postgresUrl({
     text: "PostgreSQL 15 or later",
     unset: "the embedded PostgreSQL",
-    allowed: "a `postgres://` or `postgresql://` URL",
   }),
-  DIRECT_DATABASE_URL: optional(
-    z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }),
-    {
-      text: "the database without [pooler](#a-connection-pooler), for workers and migrations",
-      unset: "`DATABASE_URL`",
-      allowed: "a `postgres://` or `postgresql://` URL",
-    },
-  ),
-  DATABASE_POOL_MAX: optional(
-    z.coerce
-      .number("must be a number")
-      .int("must be a whole number")
-      .refine((given) => given >= 3 && given <= 1000, "must be from 3 to 1000"),
-    {
-      text: "maximum [connections](#connections) per process",
-      unset: "web: 10; worker: 8 + 2 × `WORKER_CONCURRENCY`",
-      allowed: "3 to 1000",
-    },
-  ),
+  DIRECT_DATABASE_URL: postgresUrl({
+    text: "the database without [pooler](#a-connection-pooler), for workers and migrations",
+    unset: "`DATABASE_URL`",
+  }),
+  DATABASE_POOL_MAX: optionalNumber([3, 1000], {
+    text: "maximum [connections](#connections) per process",
+    unset: "web: 10; worker: 8 + 2 × `WORKER_CONCURRENCY`",
+  }),
   DATA_DIR: withDefault(z.string(), ".data", { text: "folder of the embedded database and generated secrets" }),
   PORT: wholeNumber(3000, [0, 65535], "port; 0 is any free one"),
   HOST: optional(z.string(), {
@@ -90,27 +80,13 @@ const variables = {
     },
   ),
   INGEST_MAX_BYTES: wholeNumber(256 * MiB, [1024, maxDecodableBytes], "maximum upload after decompression, in bytes"),
-  INGEST_MAX_WIRE_BYTES: optional(
-    z.coerce
-      .number("must be a number")
-      .int("must be a whole number")
-      .refine((given) => given >= 1024 && given <= 256 * MiB, `must be from 1024 to ${256 * MiB}`),
-    {
-      text: "maximum upload as sent, in bytes; larger sessions arrive in parts",
-      unset: `\`${usualWireBytes}\`; \`${serverlessWireBytes}\` on a function host`,
-      allowed: `1024 to ${256 * MiB}`,
-    },
-  ),
-  USER_QUOTA_BYTES: optional(
-    z.coerce
-      .number("must be a number")
-      .int("must be a whole number")
-      .refine((given) => given >= 0, "must be 0 or more"),
-    {
-      text: "bytes that a user may store; see [Quotas](#quotas)",
-      allowed: "0 or more",
-    },
-  ),
+  INGEST_MAX_WIRE_BYTES: optionalNumber([1024, 256 * MiB], {
+    text: "maximum upload as sent, in bytes; larger sessions arrive in parts",
+    unset: `\`${usualWireBytes}\`; \`${serverlessWireBytes}\` on a function host`,
+  }),
+  USER_QUOTA_BYTES: optionalNumber([0], {
+    text: "bytes that a user may store; see [Quotas](#quotas)",
+  }),
   UPLOAD_RETENTION_DAYS: wholeNumber(7, [0, 3650], "days to keep raw uploads of succeeded jobs (failed: 30)"),
   ...storeVariables,
   ...priceVariables,

@@ -16,7 +16,6 @@ export default function Layout({ children }: { children: React.ReactNode }) {
   );
 }
 
-/** A bar at the top; on a phone, tabs at the bottom and a menu. */
 async function NavBar() {
   const [user, keys, theme] = await Promise.all([currentUser(), readKeys(), readTheme()]);
   return <Bar user={user && { name: user.name, email: user.email }} keys={keys} theme={theme} />;

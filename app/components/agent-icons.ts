@@ -27,7 +27,6 @@ export function findIcon(source: string): string | undefined {
   return names.find((name) => agent === name || agent.startsWith(`${name}-`));
 }
 
-/** The initials of the agent's words, except a final "cli", or the first two letters of a single word. */
 export function makeMonogram(source: string): string {
   const words = source
     .replace(/\Wcli$/i, "")

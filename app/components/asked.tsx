@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 
 /**
- * A question over the page; Cancel has the focus, and Escape closes it. Without script it is part of the page.
+ * Without script it is part of the page.
  * @param title its accessible name
  * @param back the address that Cancel leads to
  */

@@ -8,13 +8,11 @@ import { pages, searchHref } from "./pages";
 import { PaletteButton } from "./palette/palette-button";
 import { Sign } from "./sign";
 
-/** The pages that are tabs on a phone, with their icons. */
 const tabs: Partial<Record<string, string>> = {
   "/home": "i-lucide-house",
   "/traces": "i-lucide-scroll-text",
   "/usage": "i-lucide-chart-column",
 };
-/** Pages that a bar below 1024 pixels leaves to the menu. */
 const more: string[] = ["/uploads", "/devices", "/diagnostics"];
 
 type Props = {
@@ -116,7 +114,7 @@ function AppMenu({ name, email, keys, theme }: MenuProps) {
 
 type NavLinkProps = { href: string; className: string; children: React.ReactNode };
 
-export function NavLink({ href, className, children }: NavLinkProps) {
+function NavLink({ href, className, children }: NavLinkProps) {
   const path = usePathname();
   const isWithin = path.startsWith(`${href}/`) || (href === "/uploads" && path === "/upload");
   const current = path === href ? "page" : isWithin ? "true" : undefined;

@@ -2,8 +2,17 @@
 import { useEffect, useState } from "react";
 import { commandStyle, copyStyle } from "./command-style";
 
+/** @returns whether it was copied */
+export async function copyText(text: string): Promise<boolean> {
+  const copying = navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  return (await copying) ?? false;
+}
+
 /** Shown only if the browser can copy: with script, on https or localhost. */
-export function CopyButton({ text }: { text: string }) {
+function CopyButton({ text }: { text: string }) {
   const [state, setState] = useState<"unable" | "ready" | "copied">("unable");
   useEffect(() => {
     if (navigator.clipboard) setState("ready");

@@ -74,10 +74,7 @@ export function collectFieldErrors(error: z.ZodError): Record<string, string> {
   return errors;
 }
 
-/**
- * Call it in actions of forms with a `question`.
- * @returns the form's state until the person has confirmed, then undefined
- */
+/** @returns the form's state until the person has confirmed, then undefined */
 export function askFirst(form: FormData): FormState | undefined {
   const answer = text(form, "confirmed");
   return answer === "yes" ? undefined : { confirming: answer !== "no" };
@@ -116,14 +113,13 @@ export function authRefusal(error: unknown): string {
 const attempts = { points: limits.signIn.wrongPasswordsAgainPerHour, seconds: 3600 };
 
 /**
- * Wrong passwords count by account, so that an abandoned browser cannot be used to guess, and are audited.
- * @returns the error, or undefined if the password is right
+ * Counts by account, so that an abandoned browser cannot be used to guess. @returns the error, or undefined if the
+ * password is right
  */
 export async function passwordError(userId: string, password: string): Promise<string | undefined> {
   return proofError(userId, "This is not your password.", () => isPassword(userId, password));
 }
 
-/** Accepts an authenticator code or a recovery code, which is spent. */
 export async function codeError(userId: string, typed: string): Promise<string | undefined> {
   const code = typed.replace(/\s/g, "");
   const isAppCode = /^\d+$/.test(code);

@@ -26,7 +26,6 @@ type Props = {
   hidden?: Record<string, string>;
   submit: string;
   tone?: "accent" | "bad";
-  /** The id of the button's description, if a page has several such buttons. */
   describedBy?: string;
   /** Asked after the first press. The action must call `askFirst`. */
   question?: React.ReactNode;
@@ -82,7 +81,7 @@ export function Form({
   );
 }
 
-/** The question takes the focus, so that screen readers read it before its buttons. */
+/** Screen readers read the question before its buttons. */
 function Confirmation({ question, submit, pending }: { question: React.ReactNode; submit: string; pending: boolean }) {
   const block = useRef<HTMLDivElement>(null);
   useEffect(() => block.current?.focus(), []);
@@ -133,7 +132,6 @@ export type FormState = {
   values?: Record<string, string>;
   done?: string;
   confirming?: boolean;
-  /** A text that is shown only once, such as a token. */
   once?: { label: string; text: string; note: string };
 };
 

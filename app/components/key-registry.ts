@@ -5,7 +5,7 @@ export type KeyGroup = { title: string; bindings: KeyBinding[] };
 
 const groups: KeyGroup[] = [];
 
-/** The last group wins. @returns a function that removes the group */
+/** @returns a function that removes the group */
 export function addKeys(group: KeyGroup): () => void {
   groups.push(group);
   return () => {

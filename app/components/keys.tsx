@@ -7,10 +7,7 @@ import { pages, searchHref } from "./pages";
 /** The time for the next key of a sequence. */
 const sequenceMs = 1500;
 
-/**
- * Adds shortcuts while mounted; `?` lists them under `title`. They are off in fields and dialogs, or by the person's
- * choice.
- */
+/** `?` lists the shortcuts under `title`. They are off in fields and dialogs. */
 export function useKeys(title: string, bindings: KeyBinding[]): void {
   const latest = useRef(bindings);
   latest.current = bindings;

@@ -4,7 +4,6 @@ import { ownPrices } from "#lib/prices/own";
 const nano = 1_000_000_000;
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** Below a cent two digits are shown, above a thousand no cents. */
 const sizes: [below: number, options: Intl.NumberFormatOptions][] = [
   [0.01, { maximumSignificantDigits: 2 }],
   [1000, { minimumFractionDigits: 2, maximumFractionDigits: 2 }],
@@ -14,13 +13,12 @@ const sizes: [below: number, options: Intl.NumberFormatOptions][] = [
 /** In dollars; smaller amounts are shown as "less than". */
 const least = 0.0001;
 
-/** Formats nano-dollars in the currency of the operator's prices: "$0.0042", "$1.23", "$12,345". */
+/** "$0.0042", "$1.23", "$12,345" */
 export function formatMoney(nanoDollars: number): string {
   const { amount, format } = shown(nanoDollars);
   const size = Math.abs(amount);
   if (size > 0 && size < least) return `<${format({ maximumSignificantDigits: 1 }).format(least)}`;
   if (size === 0) return format({ maximumFractionDigits: 0 }).format(0);
-  // An amount that rounds up to a cent or a thousand takes that format.
   const rounded = size >= 0.00995 && size < 0.01 ? 0.01 : size >= 999.995 && size < 1000 ? 1000 : size;
   const [, options = {}] = sizes.find(([below]) => rounded < below) ?? [];
   return format(options).format(amount);

@@ -18,8 +18,8 @@ export function goTo(href: string): void {
 }
 
 /**
- * Turns clicks on links into soft navigation, including links in messages that React does not draw. Must precede the
- * page in the layout, so that it scrolls and focuses first.
+ * Soft navigation for all links, including those in messages that React does not draw. Must precede the page in the
+ * layout, to scroll and focus first.
  */
 export function Navigation() {
   const router = useRouter();
@@ -77,12 +77,11 @@ function useShape(isPending: boolean): void {
   }, [isPending]);
 }
 
-/** Maps a page's address to the link that was followed from it, which gets the focus on return. */
 const followed = new Map<string, string>();
 const getAddress = ({ pathname, search }: Pick<Location, "pathname" | "search">) => pathname + search;
 const noteLink = (href: string) => followed.set(getAddress(location), getAddress(new URL(href, location.href)));
 
-/** Focuses the new page's heading, or the followed link after going back; a reader starts at the top. */
+/** Focuses the new page's heading, or the followed link after going back. */
 function useArrival(isPending: boolean): void {
   const path = usePathname();
   const before = useRef({ path, isPending });
@@ -97,7 +96,6 @@ function useArrival(isPending: boolean): void {
   }, [path, isPending]);
 }
 
-/** Focuses the fragment or the heading, unless the focus is in the bar. */
 function focusStart(): void {
   const named = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
   const { activeElement } = document;
@@ -121,12 +119,9 @@ const soft =
 
 export const isSoft = (path: string): boolean => soft.test(path);
 
-export const isReader = (path: string): boolean => /^\/traces\/[0-9a-f-]{36}$/.test(path);
+const isReader = (path: string): boolean => /^\/traces\/[0-9a-f-]{36}$/.test(path);
 
-/**
- * A placeholder over a slow page, shown by `data-loading` (navigation.tsx). Rendered in the browser only, which keeps
- * pages small.
- */
+/** Rendered in the browser only, which keeps pages small. */
 export function Shapes() {
   const [isReady, setReady] = useState(false);
   useEffect(() => setReady(true), []);

@@ -15,8 +15,8 @@ type Props = {
 };
 
 /**
- * The action returns an address instead of redirecting, because the policy's `form-action` keeps forms on this host;
- * without script the last step is a link.
+ * Returns an address, because the policy's `form-action` keeps forms on this host; without script the last step is a
+ * link.
  */
 export function ProviderForm({ action, provider, label, next, remember }: Props) {
   const [{ url, error }, send, pending] = useActionState(action, {});

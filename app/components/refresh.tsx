@@ -2,7 +2,6 @@
 import { useRouter } from "next/navigation";
 import { useEffect, useRef, useTransition } from "react";
 
-/** Refreshes the page while it is visible. Unchanged parts keep their focus and scroll position. */
 export function Refresh({ everySeconds }: { everySeconds: number }) {
   const router = useRouter();
   const [refreshing, start] = useTransition();

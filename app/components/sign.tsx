@@ -1,3 +1,5 @@
+import type { Job } from "#lib/ingest/jobs";
+
 const looks = {
   left: "i-lucide-chevron-left size-[1.15em]",
   cross: "i-lucide-x size-[1.15em]",
@@ -11,4 +13,21 @@ const looks = {
 export function Sign({ name }: { name: keyof typeof looks | "down" }) {
   if (name === "down") return <span aria-hidden="true" className="sign-down" />; // a list has many, and this is 50 bytes shorter
   return <span aria-hidden="true" className={`inline-block shrink-0 align-middle ${looks[name]}`} />;
+}
+
+const marks = {
+  queued: { sign: "ring", word: "waiting", ink: "text-muted" },
+  running: { sign: "dot", word: "running", ink: "text-accent" },
+  succeeded: { sign: "check", word: "done", ink: "text-ok" },
+  failed: { sign: "cross", word: "failed", ink: "text-bad" },
+} as const;
+
+/** @param isLive may change on the page; screen readers announce it */
+export function StatusMark({ status, isLive = false }: { status: Job["status"]; isLive?: boolean }) {
+  const { sign, word, ink } = marks[status];
+  return (
+    <span role={isLive ? "status" : undefined} className={`inline-flex items-center gap-2 font-medium ${ink}`}>
+      <Sign name={sign} /> {word}
+    </span>
+  );
 }

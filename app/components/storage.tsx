@@ -3,7 +3,6 @@ import { formatBytes } from "#lib/units";
 import { formatQuantity } from "./figures";
 import { Notice } from "./notice";
 
-/** From this share of the quota on, a warning is shown. */
 const nearlyFull = 0.9;
 
 export async function StorageUse({ userId }: { userId: string }) {

@@ -2,7 +2,6 @@
 import { useRouter } from "next/navigation";
 import { useEffect } from "react";
 
-/** Stores the browser's zone in a cookie and renders the first page again. */
 export function TimeZone() {
   const router = useRouter();
   useEffect(() => {

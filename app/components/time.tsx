@@ -1,5 +1,5 @@
 import { formatDate, isoDay, longTime, type Parts } from "./date-format";
-import { readerZone } from "./zone";
+import { readerZone } from "./preferences";
 
 const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
 
@@ -36,10 +36,7 @@ export function ActivityTime({ of, as }: { of: { updatedAt: string; dated: boole
   return of.dated ? <Time at={of.updatedAt} {...(as && { as })} /> : <span className="text-muted">no date</span>;
 }
 
-/**
- * Shows the exact moment in its title.
- * @param as `short` for rows, `moment` with the clock, `long` for a single fact, `ago` for recent events
- */
+/** @param as `short` for rows, `moment` with the clock, `long` for a single fact, `ago` for recent events */
 export async function Time({ at, as = "short" }: { at: string; as?: Shown }) {
   const zone = await readerZone();
   const date = new Date(at);

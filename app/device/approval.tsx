@@ -55,7 +55,7 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
         <Hidden fields={shown} />
       </form>
       <div className="grid gap-3 sm:grid-cols-2">
-        {/* Equal in weight, each with its own colour and sign. Screen readers read the word first. */}
+        {/* Each has its own colour and sign; screen readers read the word first. */}
         <button type="submit" form="deny" className="button flex-row-reverse gap-2 border-bad bg-bad text-page">
           Deny
           <Sign name="cross" />

@@ -9,8 +9,8 @@ import { tickedScopes } from "../components/scopes";
 import { codelessHref, isSameNetwork, lookUp, readStage, type Stage } from "./stage";
 
 /**
- * @param form its `ticket` proves that the form was rendered for this sign-in and login, and whether the code has to
- * be typed (`typedCode`); its `code` only leads back to the page
+ * @param form its `ticket` proves the sign-in, the login, and whether the code has to be typed; its `code` only leads
+ * back to the page
  */
 export async function decide(decision: "approved" | "denied", form: FormData): Promise<never> {
   const code = text(form, "code").slice(0, 64);
@@ -31,7 +31,6 @@ export async function decide(decision: "approved" | "denied", form: FormData): P
   redirect(`/device?done=${isSo ? decision : "late"}`);
 }
 
-/** Returns if the person knows the code or is on the login's network; otherwise redirects. */
 async function requireKnownCode(user: SignedInUser, id: string, stage: Stage, form: FormData): Promise<void> {
   if (stage === "typed") return;
   const login = await getLogin(id);

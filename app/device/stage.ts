@@ -1,7 +1,7 @@
 import "server-only";
 import { redirect } from "next/navigation";
 import type { SignedInUser } from "#lib/auth/guards";
-import { isTicket, makeTicket } from "#lib/auth/ticket";
+import { isTicket, makeTicket } from "#lib/auth/sent-forms";
 import { findLogin } from "#lib/device/login";
 import { SpoorError } from "#lib/errors";
 import { clientAddress, getNetwork } from "#lib/http/address";
@@ -20,7 +20,6 @@ type Person = Pick<SignedInUser, "signInId">;
 
 const stageSubject = (stage: Stage, loginId: string) => `${stage}:${loginId}`;
 
-/** Proves the stage in the form or the address of an approval page. */
 export const stageTicket = ({ signInId }: Person, stage: Stage, loginId: string): string =>
   makeTicket(signInId, stageSubject(stage, loginId));
 
@@ -28,7 +27,7 @@ export const stageTicket = ({ signInId }: Person, stage: Stage, loginId: string)
 export const readStage = ({ signInId }: Person, loginId: string, ticket: unknown): Stage | undefined =>
   stages.find((stage) => isTicket(ticket, signInId, stageSubject(stage, loginId)));
 
-/** A person on another network must not be able to copy the code from the address. */
+/** A person on another network must not be able to copy the code. */
 export const codelessHref = (person: Person, stage: Exclude<Stage, "near">, loginId: string): string =>
   `/device?login=${loginId}&ticket=${stageTicket(person, stage, loginId)}`;
 
@@ -44,9 +43,7 @@ export function isSameNetwork(startedFrom: string, requestHeaders: Headers): boo
   return getNetwork(startedFrom) === getNetwork(address) || (loopback.test(startedFrom) && loopback.test(address));
 }
 
-/**
- * An address of a proxy that TRUSTED_PROXIES does not name could be anybody's. Next adds the header if there is none.
- */
+/** An unknown proxy's address could be anybody's. Next adds the header if there is none. */
 function isProxyAddress(address: string, requestHeaders: Headers): boolean {
   const forwarded = requestHeaders.get("x-forwarded-for");
   return forwarded !== null && !forwarded.split(",").some((one) => plain(one) === address);

@@ -4,7 +4,6 @@ import { readReference } from "./reference";
 
 let written: string | undefined;
 
-/** HTML, since React's own data for it would be a megabyte. Cached for the process. */
 export function writeGroups(): string {
   written ??= toHtml(
     readReference().map(({ name, text, entries }) => (

@@ -104,7 +104,6 @@ function readGroups(): OperationGroup[] {
   }));
 }
 
-/** Methods of a path with the same summary are one entry. */
 function merged(entries: DocumentedOperation[]): DocumentedOperation[] {
   return [...Map.groupBy(entries, ({ path, summary }) => `${path} ${summary}`).values()].flatMap(([first, ...more]) =>
     first ? { ...first, method: [first, ...more].map(({ method }) => method).join(", ") } : [],
@@ -205,7 +204,6 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
   return min === undefined ? `at most ${max}${unit}` : `${min} to ${max}${unit}`;
 }
 
-/** Shell variables with an example value and where a real one comes from. */
 const placeholders: Record<string, { value: string; from?: string }> = {
   TOKEN: { value: "spoor_…", from: 'a device login, or the page "Machines"' },
   SESSION: { value: "…", from: "the browser's cookie authlib.session_token" },

@@ -4,10 +4,7 @@ import { problemResponse } from "#lib/http/problem";
 
 const detail = "This session is being read very often just now, from your network or by everybody who has its link.";
 
-/**
- * Asks a reader to wait, with a page or a problem. Made without Next's rendering, which would cost too much.
- * @param nonce allows the page's style sheet
- */
+/** Made without Next's rendering, which would cost too much. @param nonce allows the page's style sheet */
 export function refuseReader(
   request: { headers: Headers },
   { seconds, nonce, requestId }: { seconds: number; nonce: string; requestId: string },

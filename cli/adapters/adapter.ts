@@ -59,6 +59,9 @@ export type SessionDetails = {
   [field: string]: unknown;
 };
 
+/** Counts an unknown type. */
+export type Unhandled = (type: string) => void;
+
 /** Receives what an adapter parses, and counts every entry (a line or list item). */
 export interface Sink {
   /**

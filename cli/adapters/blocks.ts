@@ -1,8 +1,8 @@
 // Most agents keep content as a text, or as a list of blocks: `{type, …}`.
 import { type Fields, isFields } from "../files/json.ts";
-import type { Message } from "./adapter.ts";
+import type { Message, Unhandled } from "./adapter.ts";
 import { makeAttachment, notice, toolCall, toolResult, toThoughts, withAttachments } from "./messages.ts";
-import { dataText } from "./pictures.ts";
+import { formatData } from "./pictures.ts";
 import { findTagged, replaceTagged } from "./tags.ts";
 import { asString, joinTexts, listFields } from "./values.ts";
 
@@ -12,17 +12,17 @@ export function toBlocks(content: unknown): Fields[] {
   return listFields(content);
 }
 
-export const joinBlockTexts = (content: unknown, unhandled: (type: string) => void): string =>
+export const joinBlockTexts = (content: unknown, unhandled: Unhandled): string =>
   joinTexts(toBlocks(content).map((block) => readBlock(block, unhandled)));
 
-function readBlock(block: Fields, unhandled: (type: string) => void): string {
+function readBlock(block: Fields, unhandled: Unhandled): string {
   switch (block.type) {
     case "text":
     case "toolResult":
       return asString(block.text) ?? "";
     case "image": {
       const { data, image } = isFields(block.source) ? block.source : block;
-      return dataText("image", readAttachment(block).type, data ?? image);
+      return formatData("image", readAttachment(block).type, data ?? image);
     }
     default:
       unhandled(`content.${asString(block.type) ?? "(none)"}`);
@@ -38,7 +38,7 @@ function readAttachment(block: Fields): Fields {
 }
 
 /** Makes notices of what the program added to the user's words (`<system-reminder>`). */
-export function userMessages(text: string): Message[] {
+export function splitUserText(text: string): Message[] {
   const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: skipBlanks(text, one.end) }));
   const own = added.length > 0 ? replaceTagged(text, added).trim() : text;
   const notices = added.map(({ start, end }) => notice(text.slice(start, end).trim(), "user"));
@@ -51,7 +51,7 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-export function assistantMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+export function readAssistantBlocks(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "thinking":
@@ -74,7 +74,7 @@ export function assistantMessages(content: unknown, unhandled: (type: string) =>
   });
 }
 
-export function userBlocks(content: unknown, unhandled: (type: string) => void): Message[] {
+export function readUserBlocks(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     if (block.type === "tool_result") {
       const output = joinBlockTexts(block.content, unhandled);
@@ -82,6 +82,6 @@ export function userBlocks(content: unknown, unhandled: (type: string) => void):
     }
     const text = readBlock(block, unhandled);
     if (block.type === "image") return [withAttachments({ role: "user", content: text }, [readAttachment(block)])];
-    return text.trim() === "" ? [] : userMessages(text);
+    return text.trim() === "" ? [] : splitUserText(text);
   });
 }

@@ -1,4 +1,4 @@
-import { type Act, actsOf, actsOfCommand } from "../../lib/evidence/commands.ts";
+import { type Act, actsOfCommand, readActs } from "../../lib/evidence/commands.ts";
 import { findCommit, joinCommits, withHash } from "../../lib/evidence/commits.ts";
 import { type Commit as Made, proofIn } from "../../lib/evidence/output.ts";
 import { type PullRequest, pullRequestAt } from "../../lib/evidence/remotes.ts";
@@ -6,9 +6,9 @@ import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { asCount, asString, dropOldest, truncate } from "./values.ts";
 
-type Commit = Made & { position?: number };
+type EvidenceCommit = Made & { position?: number };
 
-export type SavedEvidence = { commits: Commit[]; pullRequests: PullRequest[]; calls: [string, Act[]][] };
+export type SavedEvidence = { commits: EvidenceCommit[]; pullRequests: PullRequest[]; calls: [string, Act[]][] };
 
 const maxEntries = 500;
 /** All fields of a trace together may have 256 KiB. */
@@ -17,7 +17,7 @@ const maxCalls = 100;
 
 /** Collects a session's commits and pull requests from its messages, or from commands and their outputs. */
 export class GitEvidence {
-  readonly #commits: Commit[];
+  readonly #commits: EvidenceCommit[];
   readonly #pullRequests: Map<string, PullRequest>;
   readonly #calls: Map<string, Act[]>;
   #bytes = 0;
@@ -33,7 +33,7 @@ export class GitEvidence {
     return { commits: this.#commits, pullRequests: [...this.#pullRequests.values()], calls: [...this.#calls] };
   }
 
-  details(): { commits?: Commit[]; pullRequests?: PullRequest[] } {
+  details(): { commits?: EvidenceCommit[]; pullRequests?: PullRequest[] } {
     return {
       ...(this.#commits.length > 0 && { commits: this.#commits }),
       ...(this.#pullRequests.size > 0 && { pullRequests: [...this.#pullRequests.values()] }),
@@ -57,7 +57,7 @@ export class GitEvidence {
   }
 
   #seeCall(tool: Fields, content: string, position: number, isCopied: boolean): void {
-    const acts = actsOf(asString(tool.name) ?? "", tool.input);
+    const acts = readActs(asString(tool.name) ?? "", tool.input);
     if (acts.length === 0) return;
     const output = asString(tool.output) ?? (tool.content === "call" ? undefined : asString(content));
     if (output !== undefined && !isCopied) this.#read(acts, output, position);
@@ -82,7 +82,7 @@ export class GitEvidence {
     for (const { url } of pullRequests) this.addPullRequest({ url });
   }
 
-  addCommit(commit: Commit): void {
+  addCommit(commit: EvidenceCommit): void {
     const added = withHash(commit);
     const known = added && findCommit(this.#commits, added.hash);
     if (known) Object.assign(known, { ...added, ...joinCommits(known, added) });
@@ -101,7 +101,7 @@ export class GitEvidence {
     if (this.#hasRoom(added)) this.#pullRequests.set(found.url, added);
   }
 
-  #hasRoom(entry: Commit | PullRequest): boolean {
+  #hasRoom(entry: EvidenceCommit | PullRequest): boolean {
     const bytes = this.#bytes + countBytes(entry);
     if (bytes > maxBytes) return false;
     this.#bytes = bytes;

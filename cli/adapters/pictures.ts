@@ -26,7 +26,7 @@ let waitingBytes = 0;
 const maxWaitingBytes = 32 * MiB;
 
 /** @param data base64, an address that contains it, or a list of bytes */
-export function dataText(kind: string, mediaType: unknown, data: unknown): string {
+export function formatData(kind: string, mediaType: unknown, data: unknown): string {
   const type = asString(mediaType);
   const bytes = typeof data === "string" ? (data.length * 3) / 4 : Array.isArray(data) ? data.length : undefined;
   const size = bytes === undefined ? "" : `, ${Math.ceil(bytes / 1024)} KiB`;
@@ -36,18 +36,18 @@ export function dataText(kind: string, mediaType: unknown, data: unknown): strin
   return `[${kind}: ${type ?? "unknown type"}${size}]${mark}`;
 }
 
-export function inlineText({ mimeType, data }: { mimeType?: unknown; data?: unknown }): string {
+export function formatInlineData({ mimeType, data }: { mimeType?: unknown; data?: unknown }): string {
   const type = asString(mimeType) ?? "data";
-  return dataText(type.startsWith("image/") ? "image" : "file", type, data ?? "");
+  return formatData(type.startsWith("image/") ? "image" : "file", type, data ?? "");
 }
 
 export const parseDataUrlType = (url: unknown): string | undefined =>
   typeof url === "string" ? /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1] : undefined;
 
 /** Nothing is read from an address that does not contain its data. */
-export function urlText(kind: string, url: string): string {
+export function formatUrl(kind: string, url: string): string {
   const type = parseDataUrlType(url);
-  return type ? dataText(kind, type, url) : `[${kind}: ${url.slice(0, 2048)}]`;
+  return type ? formatData(kind, type, url) : `[${kind}: ${url.slice(0, 2048)}]`;
 }
 
 export function describeUrl(kind: string, url: unknown): Fields {
@@ -55,9 +55,9 @@ export function describeUrl(kind: string, url: unknown): Fields {
   return type ? { type } : { type: kind, name: (asString(url) ?? "").slice(0, 2048) };
 }
 
-export function pictureMessage(url: unknown): Message {
+export function makePicture(url: unknown): Message {
   const type = parseDataUrlType(url);
-  const content = dataText("image", type, type && url);
+  const content = formatData("image", type, type && url);
   return { role: "user", content, metadata: { attachments: [describeUrl("image", url)] } };
 }
 

@@ -2,23 +2,23 @@ import { dirname, join, parse } from "node:path";
 import type { Host, SearchRoot } from "./adapter.ts";
 
 /** @param folder in the home folder, if the variable names none */
-export function homeRoot({ home, env }: Host, variable: string, folder: string, ...below: string[]): SearchRoot {
+export function getHomeRoot({ home, env }: Host, variable: string, folder: string, ...below: string[]): SearchRoot {
   const named = env[variable];
   return named ? { path: join(named, ...below), variable } : { path: join(home, folder, ...below) };
 }
 
 /** XDG Base Directory Specification, on every system. */
-export const dataRoot = (host: Host, ...below: string[]): SearchRoot =>
-  homeRoot(host, "XDG_DATA_HOME", ".local/share", ...below);
+export const getDataRoot = (host: Host, ...below: string[]): SearchRoot =>
+  getHomeRoot(host, "XDG_DATA_HOME", ".local/share", ...below);
 
-export function localDataRoot(host: Host, ...below: string[]): SearchRoot {
+export function getLocalDataRoot(host: Host, ...below: string[]): SearchRoot {
   const { home, env, platform } = host;
   if (platform === "darwin") return { path: join(home, "Library", "Application Support", ...below) };
   if (platform === "win32") return { path: join(env.LOCALAPPDATA || join(home, "AppData", "Local"), ...below) };
-  return dataRoot(host, ...below);
+  return getDataRoot(host, ...below);
 }
 
-export function programFolder({ home, env, platform }: Host): string {
+export function getProgramFolder({ home, env, platform }: Host): string {
   if (platform === "darwin") return join(home, "Library", "Application Support");
   if (platform === "win32") return env.APPDATA || join(home, "AppData", "Roaming");
   return env.XDG_CONFIG_HOME || join(home, ".config");
@@ -59,14 +59,14 @@ const servers = [
   ".openvscode-server/data",
 ];
 
-export function editorFolders(host: Host, ...below: string[]): SearchRoot[] {
+export function getEditorFolders(host: Host, ...below: string[]): SearchRoot[] {
   const { home, env } = host;
-  const programs = programFolder(host);
+  const programs = getProgramFolder(host);
   const portable = env.VSCODE_PORTABLE;
   return [
     ...(portable ? [{ path: join(portable, "user-data", "User", ...below), variable: "VSCODE_PORTABLE" }] : []),
     ...editors.map((name) => ({ path: join(programs, name, "User", ...below) })),
     ...servers.map((name) => ({ path: join(home, name, "User", ...below) })),
-    { path: dataRoot(host, "code-server", "User", ...below).path },
+    { path: getDataRoot(host, "code-server", "User", ...below).path },
   ];
 }

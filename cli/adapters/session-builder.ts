@@ -4,7 +4,7 @@ import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";
 import { notice, withMetadata } from "./messages.ts";
 import { asCopy, type Usage, UsageCounter, withUsage } from "./usage.ts";
-import { asAmount, asString, asTimestamp, projectName, truncate } from "./values.ts";
+import { asAmount, asString, asTimestamp, getProjectName, truncate } from "./values.ts";
 
 /** The facts of an entry; values of the wrong type are ignored. */
 export type EntryFacts = {
@@ -21,11 +21,11 @@ export type EntryFacts = {
   isReplayed?: boolean;
 };
 
-type TextFact = "branch" | "agentVersion" | "parent" | "forkedFrom" | "continues";
+type TextFact = "agent" | "branch" | "agentVersion" | "parent" | "forkedFrom" | "continues";
 
 type Metadata = { [name in TextFact | "cwd" | "repository"]?: string };
 
-export type SavedSession = {
+export type SavedBuilder = {
   id: string;
   usage: ReturnType<UsageCounter["save"]>;
   evidence: ReturnType<GitEvidence["save"]>;
@@ -54,7 +54,7 @@ export class SessionBuilder {
     this.id = id;
   }
 
-  save(): SavedSession {
+  save(): SavedBuilder {
     return {
       id: this.id,
       usage: this.#usage.save(),
@@ -66,7 +66,7 @@ export class SessionBuilder {
     };
   }
 
-  resume({ id, usage, evidence, metadata, model, createdAt, title }: SavedSession, messages: number): void {
+  resume({ id, usage, evidence, metadata, model, createdAt, title }: SavedBuilder, messages: number): void {
     this.id = id;
     this.#usage = new UsageCounter(usage);
     this.evidence = new GitEvidence(evidence);
@@ -131,8 +131,8 @@ export class SessionBuilder {
   addRequests(model: string | undefined, usage: Usage): void {
     const added = this.#usage.addOnce(usage);
     if (!added || !model || model === this.#model || !this.isOpen) return;
-    const told = withMetadata(notice("Requests beside the conversation."), { model });
-    this.#sendOne(withUsage(told, added));
+    const message = withMetadata(notice("Requests beside the conversation."), { model });
+    this.#sendOne(withUsage(message, added));
   }
 
   /** Sends an entry's messages, and counts the entry as skipped if there are none. */
@@ -142,15 +142,15 @@ export class SessionBuilder {
   }
 
   /** The first message gets the entry's facts. */
-  send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
+  send(messages: Message[], { isReplayed, ...facts }: EntryFacts = {}): void {
     if (isReplayed) {
-      const { at, model, uuid, requestId, serviceTier } = told;
-      const used = told.usage && new UsageCounter().addOnce(told.usage);
+      const { at, model, uuid, requestId, serviceTier } = facts;
+      const used = facts.usage && new UsageCounter().addOnce(facts.usage);
       const replayed = messages.map((message, index) => asCopy(index === 0 ? withUsage(message, used) : message));
       this.#sendEntry(replayed, { at, model, uuid, requestId, serviceTier });
     } else {
-      this.noteTime(told.at);
-      this.#sendEntry(messages, told);
+      this.noteTime(facts.at);
+      this.#sendEntry(messages, facts);
     }
   }
 
@@ -182,7 +182,7 @@ export class SessionBuilder {
 
   end(): void {
     if (this.#messages === 0) return;
-    const project = projectName(this.#metadata.cwd);
+    const project = getProjectName(this.#metadata.cwd);
     this.#sink.end({
       ...(this.#model && { model: truncate(this.#model, 256) }),
       ...(this.#title && { title: truncate(this.#title, 512) }),

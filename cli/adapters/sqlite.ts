@@ -18,7 +18,7 @@ const loadSqlite = (): typeof import("node:sqlite") | undefined => process.getBu
 /** SQLite is in Node since 22.13. */
 export const hasSqlite = (): boolean => loadSqlite() !== undefined;
 
-const missingSqlite = () =>
+const explainMissingSqlite = () =>
   `SQLite databases need Node 22.13 or later; this is Node ${process.versions.node}. Run spoor with a newer Node.`;
 
 /**
@@ -28,9 +28,9 @@ const missingSqlite = () =>
  */
 async function openDatabase(path: string): Promise<DatabaseSync> {
   const sqlite = loadSqlite();
-  if (!sqlite) throw new Error(missingSqlite());
+  if (!sqlite) throw new Error(explainMissingSqlite());
   for (const log of [`${path}-journal`, `${path}-wal`]) if (await isNoFile(log)) throw new Error(`${log} is no file`);
-  const location = (await isUnwritten(path)) ? immutable(path) : path;
+  const location = (await isUnwritten(path)) ? toImmutable(path) : path;
   const database = new sqlite.DatabaseSync(location, { readOnly: true, limits: { length: maxValueBytes } });
   try {
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA trusted_schema = OFF;`);
@@ -96,7 +96,7 @@ async function isUnwritten(path: string): Promise<boolean> {
   );
 }
 
-function immutable(path: string): URL {
+function toImmutable(path: string): URL {
   const url = pathToFileURL(path);
   url.searchParams.set("immutable", "1");
   return url;
@@ -105,10 +105,10 @@ function immutable(path: string): URL {
 const separator = "#";
 const databaseEnding = /\.(?:db|vscdb|sqlite3?)$/;
 
-export const inputPath = (database: string, id: string): string => `${database}${separator}${id}`;
+export const makeInputPath = (database: string, id: string): string => `${database}${separator}${id}`;
 
 /** Splits a path made by `inputPath`; the path of a file has no id. */
-export function inputParts(path: string): { database: string; id?: string } {
+export function splitInputPath(path: string): { database: string; id?: string } {
   for (let at = path.indexOf(separator); at !== -1; at = path.indexOf(separator, at + 1)) {
     const database = path.slice(0, at);
     if (databaseEnding.test(database)) return { database, id: path.slice(at + 1) };
@@ -157,8 +157,8 @@ export async function readDatabase(
   list: ListSessions,
   read: (database: DatabaseSync, id: string, databasePath: string) => Promise<void>,
 ): Promise<void> {
-  const { database: file, id } = inputParts(path);
-  if (!hasSqlite()) return sink.lost(missingSqlite());
+  const { database: file, id } = splitInputPath(path);
+  if (!hasSqlite()) return sink.lost(explainMissingSqlite());
   await stat(file);
   await withDatabase(file, async (database) => {
     if (id === undefined) list(file, database);
@@ -166,7 +166,7 @@ export async function readDatabase(
   });
 }
 
-export const boundedColumn = (column: string, name: string = column): string =>
+export const selectBounded = (column: string, name: string = column): string =>
   `CASE WHEN octet_length(${column}) <= ${maxWholeBytes} THEN ${column} END AS ${name}, octet_length(${column}) AS ${name}Size`;
 
 export function readColumnText(value: unknown): string | undefined {

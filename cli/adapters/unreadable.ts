@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { listFolder } from "../files/discovery.ts";
 import type { Host } from "./adapter.ts";
-import { editorFolders, programFolder } from "./search-roots.ts";
+import { getEditorFolders, getProgramFolder } from "./search-roots.ts";
 import { traeEditors } from "./trae/editor.ts";
 
 type UnreadableAgent = {
@@ -22,13 +22,13 @@ const agents: readonly UnreadableAgent[] = [
   {
     name: "trae-editor",
     title: "Trae's editor",
-    folders: (host) => traeEditors.map((name) => join(programFolder(host), name, "ModularData", "ai-agent")),
+    folders: (host) => traeEditors.map((name) => join(getProgramFolder(host), name, "ModularData", "ai-agent")),
     why: "it encrypts them",
   },
   {
     name: "augment",
     title: "Augment",
-    folders: (host) => editorFolders(host, "globalStorage", "augment.vscode-augment").map(({ path }) => path),
+    folders: (host) => getEditorFolders(host, "globalStorage", "augment.vscode-augment").map(({ path }) => path),
     why: "the form in which it keeps them is not documented",
   },
   {

@@ -122,11 +122,11 @@ export function asCopy({ tokenCount: _, metadata, ...message }: Message): Messag
   return { ...message, metadata: { ...others, replayed: true, ...(usage !== undefined && { copiedUsage: usage }) } };
 }
 
-export const addUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one, other) => one + other);
+export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (one, other) => one + other);
 
-export const subtractUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one, other) => Math.max(0, one - other));
+export const subtractUsage = (a: Usage, b: Usage): Usage => combine(a, b, (one, other) => Math.max(0, one - other));
 
-const combined = (a: Usage, b: Usage, combine: (one: number, other: number) => number): Usage =>
+const combine = (a: Usage, b: Usage, combine: (one: number, other: number) => number): Usage =>
   Object.fromEntries(usageFields.map((field) => [field, combine(a[field] ?? 0, b[field] ?? 0)]));
 
 /** Adds counts, without zeros. */

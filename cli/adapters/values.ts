@@ -49,7 +49,7 @@ const worktrees = [
 ];
 
 /** A worktree has the name of its repository. */
-export function projectName(cwd: string | undefined): string | undefined {
+export function getProjectName(cwd: string | undefined): string | undefined {
   const isWorktree = cwd !== undefined && /worktrees/i.test(cwd);
   const folder = isWorktree ? worktrees.reduce((path, place) => path.replace(place, ""), cwd) : cwd;
   const name = folder

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { composePath, isWrittenByWindows, spellingOf, withDrive } from "../../lib/evidence/spelling.ts";
+import { composePath, isWrittenByWindows, spell, withDrive } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
@@ -117,12 +117,12 @@ function findPaths(cwd: string | undefined, project: string | undefined, host: H
     whole,
     names: names.length > 0 ? names : [noProject],
     local,
-    ignoresCase: (cwd !== undefined && spellingOf(cwd).isWindows) || hasCaselessNames(host),
+    ignoresCase: (cwd !== undefined && spell(cwd).isWindows) || hasCaselessNames(host),
   };
 }
 
 /** The drive is the first part of `C:\`. */
-const toParts = (path: string): string[] => splitPath(spellingOf(path).path);
+const toParts = (path: string): string[] => splitPath(spell(path).path);
 
 function resolveLinks(path: string): string {
   try {

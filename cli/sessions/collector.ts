@@ -1,7 +1,7 @@
 import { TrivialCheck } from "../../lib/evidence/trivial.ts";
 import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adapter.ts";
 import { type Picture, takePictures, withReferences } from "../adapters/pictures.ts";
-import { projectName } from "../adapters/values.ts";
+import { getProjectName } from "../adapters/values.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
 import { findGitDir, findRepository } from "../projects/worktrees.ts";
 import { addCounts, Masker, type SecretCounts } from "../redact/masker.ts";
@@ -166,7 +166,9 @@ function withRepository(details: SessionDetails): SessionDetails {
   const gitDir = typeof cwd === "string" && repository === undefined ? findGitDir(cwd) : undefined;
   if (gitDir === undefined || typeof cwd !== "string") return details;
   const project =
-    details.project === projectName(cwd) ? projectName(findRepository(cwd)?.replace(/\.git$/, "")) : details.project;
+    details.project === getProjectName(cwd)
+      ? getProjectName(findRepository(cwd)?.replace(/\.git$/, ""))
+      : details.project;
   return { ...details, ...(project && { project }), metadata: { ...details.metadata, gitDir } };
 }
 

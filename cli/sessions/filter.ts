@@ -2,7 +2,7 @@ import { posix, win32 } from "node:path";
 import { folderKey, isWrittenByWindows } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
-import { projectName } from "../adapters/values.ts";
+import { getProjectName } from "../adapters/values.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { nameProject, type ProjectLabels, ProjectRules } from "../projects/rules.ts";
@@ -50,7 +50,7 @@ export class SessionFilter {
   noteProjectLeftOut({ cwd, project }: ProjectLabels, count = 1): void {
     const name = nameProject({ cwd, project });
     for (const wanted of this.#projects) {
-      if (belongsToProject({ source: "", cwd, project: project ?? projectName(cwd) }, wanted, this.#currentFolder))
+      if (belongsToProject({ source: "", cwd, project: project ?? getProjectName(cwd) }, wanted, this.#currentFolder))
         this.#matched.add(`project ${wanted}`);
     }
     this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + count);

@@ -1,4 +1,3 @@
-// The API's own description: an OpenAPI 3.1 document, made of the operations that the routes are made of.
 import type { z } from "zod";
 import {
   createDocument,
@@ -14,7 +13,7 @@ import type { AnswerExample, ErrorExample, Operation } from "#lib/http/operation
 import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
 import { messageShape, traceShape } from "#lib/traces/schema";
 
-/** As package.json says it: tests/unit/openapi.test.ts. */
+/** The same as in package.json (tests/unit/openapi.test.ts). */
 const version = "0.3.0";
 
 function successAnswer(
@@ -31,7 +30,6 @@ function successAnswer(
   };
 }
 
-/** Every response of an operation by its status, with `default` for a failure of the server. */
 function describeAnswers(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const errors = Object.entries(listErrors(operation)) as [ErrorCode, ErrorExample][];
   const byStatus = Map.groupBy(errors, ([code]) => errorTable[code].status);
@@ -45,10 +43,7 @@ function describeAnswers(operation: Operation): Record<string, ZodOpenApiRespons
   return operation.about.foreign ? answers : { ...answers, default: internalAnswer() };
 }
 
-/**
- * The ways to authorize: one is enough, and none is needed where the empty one is among them. Beside `token` stands the scope
- * that it needs (OpenAPI 3.1 takes roles there).
- */
+/** An empty alternative means that no authorization is needed. OpenAPI 3.1 allows roles beside a token. */
 function describeSecurity({ auth, scope, about }: Operation): Record<string, string[]>[] {
   if (about.secret) return [{ operatorSecret: [] }];
   if (about.optionalToken) return [{}, { token: [] }];
@@ -105,7 +100,6 @@ const describeRawBody = ({ types }: NonNullable<Operation["about"]["raw"]>) => (
 const operationId = (operation: Operation, method: string) =>
   [method.toLowerCase(), ...operation.path.split(/\W+/).slice(2)].filter(Boolean).join("-");
 
-/** The methods of a path, and OPTIONS, which lists them. */
 function pathItem(of: Operation[]) {
   const described = of.flatMap((operation) =>
     operation.methods.map((method) => [
@@ -146,7 +140,7 @@ JSON in, JSON out, in UTF-8. A body needs \`Content-Type: application/json\`; un
 
 Every error is \`application/problem+json\` with an \`error\` code for programs and a \`detail\` for people. An unknown path is 404 \`not_found\`, a method that a path does not take is 405 \`method_not_allowed\` with \`Allow\`. Where there is a GET, HEAD answers with its status and headers. On 429 and 503 wait for \`Retry-After\` seconds.`;
 
-/** Removes patterns that `format` already says, and bounds that are merely those of JavaScript's numbers. */
+/** Removes patterns that `format` implies, and the bounds of JavaScript's numbers. */
 function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format === "date-time" || jsonSchema.format === "uuid") delete jsonSchema.pattern;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -157,7 +151,6 @@ function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }):
 type Document = ReturnType<typeof createDocument>;
 let made: Document | undefined;
 
-/** The document; it is made once a process. */
 export function openApiDocument(): Document {
   made ??= createDocument(description(), { override: simplify });
   return made;

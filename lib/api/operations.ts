@@ -1,4 +1,4 @@
-// Every operation of the API, in the order in which the documentation lists them.
+// The documentation lists the operations in this order.
 import {
   callAuth,
   drainNow,

@@ -2,14 +2,14 @@ import type { z } from "zod";
 import { notFound, SpoorError } from "#lib/errors";
 import { fieldErrors } from "#lib/fields";
 
-/** Validates a value of unknown shape. @throws SpoorError `invalid_request` with the failing paths */
+/** @throws SpoorError `invalid_request` with the failing paths */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new SpoorError("invalid_request", undefined, { errors: fieldErrors(parsed.error) });
 }
 
-/** Validates the parameters of a path. @throws SpoorError `not_found`: an id that is not a UUID names nothing */
+/** @throws SpoorError `not_found`, since an id that is not a UUID names nothing */
 export function parseParams<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

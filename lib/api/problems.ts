@@ -1,12 +1,10 @@
-// The errors of an operation as OpenAPI describes them. Their examples are what the server answers: each has the detail that
-// the code throws, and the field errors that the operation's own schemas find (tests/api/openapi.test.ts sends them all).
+// The examples are real answers: tests/api/openapi.test.ts sends them all.
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { type ErrorCode, errorTable, insufficientScope } from "#lib/errors";
 import { fieldErrors } from "#lib/fields";
 import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
-/** When each error is answered, where an operation says nothing more precise. */
 const usualErrors: Record<ErrorCode, string> = {
   invalid_json: "The body is not JSON in UTF-8.",
   invalid_request: "A field or parameter is not valid; `errors` has its path.",
@@ -60,7 +58,6 @@ export const describeHeaders = (headers: Record<string, Header>) =>
     ]),
   );
 
-/** The error codes of an operation beside `internal`, which any may answer, each with when, and its example. */
 export function listErrors(operation: Operation): Partial<Record<ErrorCode, ErrorExample>> {
   const { about } = operation;
   const codes = new Set([...usualCodes(operation), ...(Object.keys(about.errors ?? {}) as ErrorCode[])]);
@@ -71,7 +68,6 @@ export function listErrors(operation: Operation): Partial<Record<ErrorCode, Erro
   return Object.fromEntries([...codes].map((code) => [code, own(code)]));
 }
 
-/** The codes that follow from who may call an operation and what it takes. */
 function usualCodes({ methods, auth, scope, params, query, body, about }: Operation): ErrorCode[] {
   if (about.foreign) return [];
   const authorized = auth !== "none" || about.secret !== undefined;
@@ -115,7 +111,6 @@ function usualExample(operation: Operation, code: ErrorCode): ErrorExample {
   return code === "not_found" ? { when: `The operator did not set \`${about.secret}\`.` } : { when };
 }
 
-/** The field errors of the input that the operation gives as a wrong one. */
 function wrongFields({ query, body, about }: Operation): ErrorExample["errors"] {
   const schema = about.sent ?? body?.schema ?? query;
   const parsed = schema?.safeParse(about.wrong?.body ?? about.wrong?.query ?? {});
@@ -123,7 +118,6 @@ function wrongFields({ query, body, about }: Operation): ErrorExample["errors"] 
   return fieldErrors(parsed.error);
 }
 
-/** An error's body as the server writes it. */
 function problemBody(code: ErrorCode, { detail, errors }: ErrorExample): z.output<typeof problem> {
   const { status, title, detail: usual } = errorTable[code];
   const list = errors ? { errors } : {};
@@ -141,7 +135,6 @@ const scopeChallenge: Header = {
   optional: true,
 };
 
-/** The errors of one status as one response of an operation. */
 export function problemAnswer(
   status: number,
   errors: [ErrorCode, ErrorExample][],
@@ -165,5 +158,4 @@ export function problemAnswer(
   };
 }
 
-/** Any other status: a failure of the server. */
 export const internalAnswer = () => problemAnswer(500, [["internal", { when: usualErrors.internal }]]);

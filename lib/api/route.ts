@@ -9,7 +9,7 @@ import {
   requireScopeOrGrant,
   requireToken,
 } from "#lib/auth/guards";
-import { oauthAddresses } from "#lib/auth/oauth/addresses";
+import { oauthAddresses } from "#lib/auth/oauth/protocol";
 import { forRequest, requestSignal } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
@@ -26,13 +26,11 @@ import { operatorCommand } from "#lib/variables/operator-command";
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];
 
-/** A method of a route, with the operation that it was declared with. */
 type Handler = {
   (request: Request, context: { params: Promise<unknown> }): Promise<Response>;
   declared?: object;
 };
 
-/** The part of an operation (lib/http/operation.ts) that is enforced; the route for unknown paths has no path. */
 type Options<P, Q, B, R> = Authorization & {
   path?: string;
   params?: z.ZodType<P>;
@@ -51,7 +49,6 @@ type Input<M extends Mode, P, Q, B> = {
   body: B;
 };
 
-/** Data with a status and headers, which a handler may return instead of plain data. */
 class Reply<R> {
   readonly data: R;
   readonly status: number;
@@ -63,17 +60,13 @@ class Reply<R> {
   }
 }
 
-/** A JSON response that is not a plain 200. */
 export const reply = <R>(data: R, status: number, headers: Record<string, string> = {}) =>
   new Reply(data, status, headers);
 
-/** A response without a body. */
 export const noContent = () => new Response(null, { status: 204 });
 
 /**
- * One method of a route: its mode, its schemas and its handler. The handler returns the data of a 200, a `reply`, or a
- * `Response` (a stream); it throws `SpoorError`. The caller is authorized before the body is read. A path whose parameters
- * can't be any object's is missing for every caller, whatever their scopes.
+ * The caller is authorized before the body is read, and a malformed path parameter is 404 whatever the caller's scopes.
  */
 export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined, R = unknown>(
   options: Options<P, Q, B, R> & { auth: M },
@@ -109,12 +102,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
   return handler;
 }
 
-/**
- * The exports of a `route.ts`: the given methods, HEAD where there is a GET, OPTIONS, and a 405 for every other method
- * (Next's own 405 has no body).
- *
- * @param options.head false where a GET changes something, so that HEAD must not call it.
- */
+/** Next's own 405 has no body. @param options.head false if a GET changes something */
 export function route(
   endpoints: Partial<Record<Exclude<Method, "HEAD" | "OPTIONS">, Handler>>,
   options: { head?: boolean } = {},
@@ -155,7 +143,7 @@ function authorize(mode: Mode, request: Request, address: string): Promise<Calle
 function finish<R>(result: R | Reply<R> | Response, schema: z.ZodType<R> | undefined, requestId: string): Response {
   if (result instanceof Response) {
     result.headers.set("X-Request-Id", requestId);
-    // `/spoor.mjs` alone has one of its own.
+    // Only `/spoor.mjs` sets one.
     if (!result.headers.has("Cache-Control")) result.headers.set("Cache-Control", "no-store");
     return result;
   }
@@ -165,7 +153,7 @@ function finish<R>(result: R | Reply<R> | Response, schema: z.ZodType<R> | undef
   return new Response(body, { status, headers: { ...base, ...headers } });
 }
 
-/** The query parameters; one that is repeated is an array, which no schema of ours takes. */
+/** A repeated parameter becomes an array, which no schema takes. */
 function readQuery(request: Request): Record<string, string | string[]> {
   const { searchParams } = new URL(request.url);
   return Object.fromEntries(

@@ -1,4 +1,3 @@
-// The operations of the server itself (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import { limits, publicLimits } from "#lib/limits";
@@ -179,7 +178,7 @@ export const readDescription = {
 const authPath = (example: string) => z.object({ path: z.string().meta({ examples: [example] }) });
 const authError = z.object({ code: z.string(), message: z.string() });
 
-/** better-auth's own routes: their statuses and bodies are its contract, not ours. */
+/** better-auth's contract, not ours, has the statuses and bodies of these routes. */
 export const callAuth = {
   methods: ["GET"],
   path: "/api/auth/{path}",

@@ -20,17 +20,15 @@ import { limits } from "#lib/limits";
 
 type NewAccount = z.output<typeof accountForm>;
 
-/** An account's password as better-auth stores it, beside those of social providers. */
 export const credential = "credential";
 
 /**
- * Creates the first account, the owner's. Of any number of calls at once one succeeds.
- *
- * @throws SpoorError `access_denied` where the token is wrong or the server has an account already.
+ * Creates the owner's account; of several calls at once one succeeds.
+ * @throws SpoorError `access_denied` for a wrong token, or once the server has an account
  */
 export async function createOwner(token: string, account: NewAccount, from: AuditOrigin): Promise<void> {
   const refused = () => new SpoorError("access_denied", "This set-up link is no longer valid.");
-  // Before the password's hash, which costs more than anything else here, and again where it counts.
+  // Checked before the costly hash, and again in the transaction.
   if (!(await isSetupToken(token))) throw refused();
   const password = await hashNewPassword(account.password, account);
   await prisma().$transaction(async (tx) => {
@@ -42,16 +40,15 @@ export async function createOwner(token: string, account: NewAccount, from: Audi
 }
 
 /**
- * Creates a member's account: with an invitation, or where the operator set `SIGN_UP=open`.
- *
- * @throws SpoorError `access_denied` without either; `invalid_request` where the address has an account, and then the
- *   invitation stays open; `invalid_request` as well for a password that is too weak; `rate_limited`, `overloaded`.
+ * Creates a member's account, by invitation or where `SIGN_UP=open`.
+ * @throws SpoorError `access_denied` without either; `invalid_request` for a weak password or an address with an
+ * account, which leaves the invitation open; `rate_limited`, `overloaded`
  */
 export async function signUp(account: NewAccount, invitation: string | undefined, from: AuditOrigin): Promise<void> {
   const open = env().SIGN_UP === "open" && !(await needsSetup());
   if (!open && invitation === undefined) throw new SpoorError("access_denied", "This server does not take sign-ups.");
   const refused = () => new SpoorError("access_denied", "This invitation is no longer valid.");
-  // Before the password's hash, which costs more than anything else here, and again where it counts.
+  // Checked before the costly hash, and again in the transaction.
   if (!open && !(await findInvitation(invitation ?? ""))) throw refused();
   await limitSignUps(from);
   const password = await hashNewPassword(account.password, account);
@@ -64,11 +61,9 @@ export async function signUp(account: NewAccount, invitation: string | undefined
 }
 
 /**
- * Gives an account a new password, as only the operator can. Whoever had the old one loses access: sign-ins, tokens, device
- * logins that were approved but not yet redeemed, and the second factor are revoked with it.
- *
- * @param options.keepTokens for a password that was forgotten, not leaked: the machines stay logged in.
- * @returns false where no account has the address.
+ * Resets a password, for the operator. Revokes sign-ins, approved device logins, the second factor and, unless
+ * `keepTokens`, tokens.
+ * @returns false if no account has the address
  */
 export async function resetPassword(
   email: string,
@@ -99,7 +94,6 @@ export async function resetPassword(
   });
 }
 
-/** Whether a password is a user's own; false as well where the user signs in without one. */
 export async function isPassword(userId: string, password: string): Promise<boolean> {
   const account = await prisma().account.findFirst({
     where: { userId, providerId: credential },
@@ -109,7 +103,6 @@ export async function isPassword(userId: string, password: string): Promise<bool
   return verifyPassword({ hash: account.password, password });
 }
 
-/** Every account of the server, oldest first. */
 export async function listAccounts(): Promise<Pick<User, "name" | "email" | "role" | "createdAt">[]> {
   return prisma().user.findMany({
     where: { deletedAt: null },
@@ -118,7 +111,6 @@ export async function listAccounts(): Promise<Pick<User, "name" | "email" | "rol
   });
 }
 
-/** The owner's id, or undefined while the server has no account. */
 export async function findOwner(): Promise<string | undefined> {
   return (await prisma().user.findFirst({ where: { role: "owner" }, select: { id: true } }))?.id;
 }
@@ -128,7 +120,7 @@ async function hashNewPassword(password: string, about: { name?: string; email: 
   return hashPassword(password);
 }
 
-/** Each attempt tells whether an address has an account, and costs a hash. */
+/** Each attempt reveals whether an address has an account, and costs a hash. */
 async function limitSignUps({ address }: AuditOrigin): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
   const window = { points: limits.signIn.signUpsPerHourPerNetwork, seconds: 3600 };
@@ -163,7 +155,6 @@ async function createPassword(tx: Db, userId: string, password: string): Promise
   await tx.account.createMany({ data: [{ userId, accountId: userId, providerId: credential, password }] });
 }
 
-/** What `GET /api/cli/session` answers about a token and its user. */
 export async function describeToken({
   userId,
   token,

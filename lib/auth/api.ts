@@ -1,4 +1,3 @@
-// The routes of a token's session, as lib/http/operation.ts describes a route.
 import { sessionResponse } from "#lib/auth/schema";
 import type { Operation } from "#lib/http/operation";
 

@@ -7,10 +7,8 @@ import { clientAddress } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { log } from "#lib/log";
 
-/** Where a request came from: the client address (see TRUSTED_PROXIES) and the User-Agent header. */
 export type AuditOrigin = { address: string; userAgent: string | null };
 
-/** The actions of the audit trail, each with the label that people read. */
 export const auditActions = {
   account_created: "Account created",
   signed_in: "Signed in",
@@ -56,26 +54,21 @@ export type AuditAction = keyof typeof auditActions;
 
 export type AuditEvent = Omit<AuditEventRow, "userId" | "action"> & { action: AuditAction };
 
-/** The origin of a command that is run on the server itself. */
 export const operator: AuditOrigin = { address: "the server itself", userAgent: null };
 
-/** The origin of a request. */
 export function readOrigin(requestHeaders: Headers): AuditOrigin {
   return { address: clientAddress(requestHeaders), userAgent: requestHeaders.get("user-agent")?.slice(0, 256) ?? null };
 }
 
-/** The origin of the page or server action that is running. */
 export async function currentOrigin(): Promise<AuditOrigin> {
-  // Imported here because the worker and the launcher load this file too, and plain Node cannot resolve this path.
+  // The worker and the launcher load this file, and plain Node can't resolve this path.
   const { headers } = await import("next/headers");
   return readOrigin(await headers());
 }
 
 /**
- * Adds an event to a user's audit trail; call it in the transaction of what it records. The table refuses changes.
- *
- * @param subject what was acted on (a machine's name, a trace's id). Never another person's name or address: the trail
- *   outlives their account.
+ * Call it in the transaction of what it records.
+ * @param subject a machine's name or a trace's id; never a person's, since the trail outlives their account
  */
 export async function recordEvent(
   db: Db,
@@ -87,14 +80,10 @@ export async function recordEvent(
   await recordEvents(db, userId, action, [subject], from);
 }
 
-/** More exports than these are not recorded, so that a token that may only read can't fill the trail. */
+/** Keeps a read-only token from filling the trail. */
 const recordedExports = { points: 60, seconds: 60 };
 
-/**
- * Records that a user's data leaves the server; of the exports of a minute the first sixty.
- *
- * @param request what asked for it. A HEAD takes nothing, and is not recorded.
- */
+/** A HEAD takes no data, so it is not recorded. */
 export async function recordExport(
   request: Request,
   userId: string,
@@ -105,19 +94,16 @@ export async function recordExport(
   await recordEvent(prisma(), userId, action, subject, readOrigin(request.headers));
 }
 
-/** Records that a signed-in person did not prove again who they are (`passwordError` in app/components/form-guard.ts). */
 export async function recordFailedProof(userId: string, from: AuditOrigin): Promise<void> {
   await recordEvent(prisma(), userId, "reauthentication_failed", null, from);
 }
 
-/** What concerns security and is in nobody's trail: refusals that look like any other answer. */
+/** Refusals that look like any other answer, and are in nobody's trail. */
 type AuditRefusal = "unknown_account" | "too_many_attempts" | "foreign_origin" | "not_the_owner";
 
 /**
- * Logs an event of an audit trail, or a refusal, so that other systems see what concerns security. It has no name, no address of
- * a person and no subject: what those are is in the trail.
- *
- * @param about a user's id; the limit that was reached.
+ * Logs security events for other systems, without names, addresses of people and subjects.
+ * @param about a user's id, and the limit that was reached
  */
 export function logSecurity(
   event: AuditAction | AuditRefusal,
@@ -128,7 +114,6 @@ export function logSecurity(
   log[isRefusal ? "warn" : "info"]({ event, ...about, address, requestId: currentRequestId() }, "security event");
 }
 
-/** Adds one event for each subject. */
 export async function recordEvents(
   db: Db,
   userId: string,
@@ -137,7 +122,7 @@ export async function recordEvents(
   { address, userAgent }: AuditOrigin,
 ): Promise<void> {
   if (subjects.length === 0) return;
-  // What the operator does on the server itself is printed for people.
+  // The operator's commands print what they do.
   if (address !== operator.address) logSecurity(action, { address }, { userId });
   await db.auditEvent.createMany({
     data: subjects.map((subject) => ({ userId, id: uuid(), action, subject, address, userAgent })),
@@ -145,9 +130,8 @@ export async function recordEvents(
 }
 
 /**
- * A user's audit trail, newest first.
- *
- * @param page.before the id after which to continue; `actions` narrows the trail to some.
+ * Newest first.
+ * @param page.before an event's id
  */
 export async function listEvents(
   userId: string,

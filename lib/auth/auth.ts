@@ -20,7 +20,7 @@ import { clientAddress, clientAddressHeader } from "#lib/http/address";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
-/** What failed inside better-auth, which answers a 500 without it, by request. */
+/** By request: what made better-auth answer 500. */
 export const failures = new AsyncLocalStorage<{ error?: unknown }>();
 
 function noteFailure(error: unknown): void {
@@ -42,7 +42,7 @@ function make() {
       log: (level, message) => log[level === "debug" || level === "info" ? "debug" : level](`better-auth: ${message}`),
     },
     database: prismaAdapter(prisma(), { provider: "postgresql" }),
-    // Accounts are created by lib/auth/accounts.ts only: at set-up, by invitation, or where SIGN_UP is open.
+    // Only lib/auth/accounts.ts creates accounts.
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
@@ -51,16 +51,16 @@ function make() {
       password: betterAuthPasswords,
     },
     socialProviders: configuredProviders(),
-    // A provider's identity is linked to an account by its owner, in the settings; never because the addresses are equal.
+    // Only an account's owner links a provider; equal addresses never do.
     account: { encryptOAuthTokens: true, accountLinking: { enabled: true, disableImplicitLinking: true } },
     databaseHooks: {
       user: {
-        // The first account is created at the set-up link alone.
+        // Only the set-up link creates the first account.
         create: {
           before: async () => !(await needsSetup()),
           after: noteAccount,
         },
-        // The returned data is merged over the change, so `image` is removed by setting it to null.
+        // The result is merged over the change; null removes `image`.
         update: {
           before: async ({ name, image }) => ({
             data: { ...properName(name), ...(image === undefined ? {} : { image: null }) },
@@ -71,7 +71,7 @@ function make() {
       session: {
         delete: { after: noteSignOut },
         create: {
-          // better-auth would store only the network of an IPv6 address, and reads proxy headers differently.
+          // better-auth would store only an IPv6 network, and reads proxy headers differently.
           before: async (session, context) => ({
             data: {
               ...session,
@@ -83,27 +83,26 @@ function make() {
       },
     },
     user: { additionalFields: { role: { type: "string", required: false, input: false } } },
-    // Of the cookie, and of the row at most; lib/auth/sign-ins.ts ends the row earlier, and moves its end.
+    // An upper bound; lib/auth/sign-ins.ts ends the row earlier.
     session: { expiresIn: limits.signIn.maxDays * 86_400, disableSessionRefresh: true },
-    // Its own would count by process; lib/auth/http.ts and guesses.ts count for all processes together.
+    // Its own counts per process; lib/auth/http.ts and guesses.ts count across processes.
     rateLimit: { enabled: false },
     onAPIError: { errorURL: `${BASE_URL}/sign-in`, onError: noteFailure },
     advanced: {
-      // Explicit, because by default better-auth skips the check wherever the environment has a variable TEST.
+      // By default better-auth skips the check wherever a variable TEST is set.
       disableOriginCheck: false,
       disableCSRFCheck: false,
       cookiePrefix: "authlib",
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: "lax", path: "/", secure },
       database: { generateId: "uuid" },
-      // Of a request over HTTP lib/auth/http.ts sets it anew: where another server than ours runs Next, a client could.
+      // lib/auth/http.ts sets it for requests over HTTP; another server in front of Next may pass on a client's.
       ipAddress: { ipAddressHeaders: [clientAddressHeader] },
     },
     plugins: [secondFactor(), spoorHooks, nextCookies()],
   });
 }
 
-/** A changed name follows the form's rules whichever route it came by. */
 function properName(name: unknown): { name?: string } {
   if (name === undefined) return {};
   const parsed = accountForm.shape.name.safeParse(name);
@@ -113,10 +112,10 @@ function properName(name: unknown): { name?: string } {
 
 type Auth = ReturnType<typeof make>;
 
-/** By the connections that it was made with: those of a closed database are of no use to the next one. */
+/** A closed database's instance is of no use to the next one. */
 const known = oncePerProcess("better-auth", () => new WeakMap<PrismaClient, Auth>());
 
-/** better-auth, for people in a browser. Machines have tokens of our own (lib/auth/tokens.ts). */
+/** For people in a browser; machines have tokens (lib/auth/tokens.ts). */
 export function auth(): Auth {
   const made = known.get(prisma()) ?? make();
   known.set(prisma(), made);

@@ -1,4 +1,4 @@
-// Deleting an account: it ends in one short transaction, and its rows go in batches, on whatever nodes they are.
+// An account ends in one short transaction; its rows follow in batches.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { operator, recordEvent } from "#lib/auth/audit";
@@ -11,10 +11,8 @@ import { getUserPrefix } from "#lib/store/keys";
 import { hasStore } from "#lib/store/s3";
 
 /**
- * Deletes a user and all their data immediately and permanently: traces, uploads, jobs, tokens, device logins, sign-ins,
- * telemetry, invitations, the audit trail. Where the owner leaves, the oldest other account becomes the owner.
- *
- * An interrupted deletion is resumed by `resumeDeletions`; from its first moment on nobody can use the account.
+ * Deletes a user and all their data; the oldest other account replaces an owner who leaves. From the start nobody can
+ * use the account, and `resumeDeletions` finishes an interrupted deletion.
  */
 export async function deleteAccount(userId: string): Promise<void> {
   if (!(await endAtOnce(userId))) return;
@@ -22,34 +20,28 @@ export async function deleteAccount(userId: string): Promise<void> {
   await deleteRest(userId);
 }
 
-/** Deletes an account that has no more rows of sessions, with all that is left of it. */
 async function deleteRest(userId: string): Promise<void> {
   await prisma().$transaction(
     async (tx) => {
       await allowLong(tx);
       await deleteMentions(tx, userId);
-      // A worker deletes the objects: the store may be down now.
+      // The store may be down now, so a worker deletes the objects.
       if (hasStore())
         await tx.objectRemoval.createMany({ data: [{ key: getUserPrefix(userId) }], skipDuplicates: true });
       await tx.user.deleteMany({ where: { id: userId } });
     },
-    // Telemetry and the audit trail go with the account, and what another version of Spoor stored meanwhile.
+    // Cascades to telemetry and the audit trail.
     { timeout: 600_000 },
   );
 }
 
-/** The pause between two batches, for others. */
 const pauseMs = 20;
-/** How long a batch waits for a job that is being processed. */
 const lockSeconds = 1;
 
 /**
- * Goes on with deletions whose process ended, in batches, for a bounded time. The rows are the record of what is left to do;
- * several processes may do it at once.
- *
- * @param seconds after which no batch is begun; the rest is left for the next call, as is an account that can't be
- *   deleted at the moment.
- * @param signal stops it between two batches. @returns how many accounts are gone
+ * Continues interrupted deletions in batches; several processes may do so at once.
+ * @param seconds after which no batch begins
+ * @returns how many accounts are gone
  */
 export async function resumeDeletions(seconds: number, signal?: AbortSignal): Promise<number> {
   const deadline = performance.now() + seconds * 1000;
@@ -69,7 +61,7 @@ export async function resumeDeletions(seconds: number, signal?: AbortSignal): Pr
   return gone;
 }
 
-/** @returns whether all batches of an account are deleted */
+/** @returns true once all batches are deleted */
 async function deleteUntil(userId: string, isOver: () => boolean | undefined): Promise<boolean> {
   while (!isOver()) {
     if (!(await deleteSome(userId, { lock_timeout: `${lockSeconds}s` }))) return true;
@@ -78,12 +70,12 @@ async function deleteUntil(userId: string, isOver: () => boolean | undefined): P
   return false;
 }
 
-/** Attempts to end an account: a login or code that is redeemed at that moment can cause a deadlock. */
+/** A login or code that is redeemed at that moment can cause a deadlock. */
 const maxAttempts = 5;
 const isDeadlock = (error: unknown) =>
   (error as { code?: unknown }).code === "P2034" || postgresCode(error) === "40P01";
 
-/** Ends an account, in one transaction. @returns false if there is no such account */
+/** @returns false if there is no such account */
 async function endAtOnce(userId: string): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -94,7 +86,10 @@ async function endAtOnce(userId: string): Promise<boolean> {
   }
 }
 
-/** Takes everything from an account by which it could be used or named. @returns false if there is no such account */
+/**
+ * Removes everything by which the account could be used or named.
+ * @returns false if there is no such account
+ */
 async function endAccount(tx: Db, userId: string): Promise<boolean> {
   await deleteOpen(tx, userId); // before the user is locked: who redeems one holds it, and waits for the user
   const user = await lockUser(tx, userId);
@@ -114,7 +109,6 @@ async function endAccount(tx: Db, userId: string): Promise<boolean> {
   return true;
 }
 
-/** Deletes what may be redeemed at this moment. */
 async function deleteOpen(tx: Db, userId: string): Promise<void> {
   const own = { where: { userId } };
   await tx.deviceLogin.deleteMany(own);
@@ -122,7 +116,7 @@ async function deleteOpen(tx: Db, userId: string): Promise<void> {
   await tx.invitation.deleteMany(own);
 }
 
-/** Makes the oldest other account the owner's; one that is being deleted at this moment is waited for, and passed over. */
+/** Waits for an account that is being deleted, and skips it. */
 async function promoteOldest(tx: Db): Promise<void> {
   for (;;) {
     const oldest = await tx.user.findFirst({
@@ -132,7 +126,7 @@ async function promoteOldest(tx: Db): Promise<void> {
     });
     if (!oldest) return;
     const { count } = await tx.user.updateMany({ where: { ...oldest, deletedAt: null }, data: { role: "owner" } });
-    // Not the leaver's origin: no trail holds another person's address.
+    // No trail may contain another person's address.
     if (count > 0) return recordEvent(tx, oldest.id, "became_owner", null, operator);
   }
 }

@@ -10,7 +10,6 @@ import { env } from "#lib/env";
 import { insufficientScope, SpoorError } from "#lib/errors";
 import type { NeededScope } from "#lib/http/operation";
 
-/** The person of a sign-in. */
 export type SignedInUser = {
   id: string;
   name: string;
@@ -20,7 +19,6 @@ export type SignedInUser = {
   signInId: string;
 };
 
-/** Who calls an API route: always a user, with a machine's token or a browser's cookie. */
 export type Caller =
   | { via: "bearer"; userId: string; token: Omit<PresentedToken, "userId">; grant?: { projectId: string | null } }
   | { via: "cookie"; userId: string };
@@ -28,7 +26,7 @@ export type Caller =
 async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefined> {
   const reading = auth().api.getSession({ headers: requestHeaders, query: { disableRefresh: true } });
   const found = await reading.catch((error: unknown) => {
-    // better-auth logs the database's error, and throws one that no longer has its code.
+    // better-auth logs the database's error, and throws one without its code.
     throw isAPIError(error) && error.statusCode >= 500 ? new SpoorError("unavailable") : error;
   });
   if (!found) return undefined;
@@ -37,31 +35,23 @@ async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefin
   return { id, name, email, role: role ?? "member", twoFactorEnabled: twoFactorEnabled ?? false, signInId };
 }
 
-/** The signed-in person of the page being rendered, if any; looked up once per request. */
+/** Looked up once per request. */
 export const currentUser = cache(async (): Promise<SignedInUser | undefined> => readUser(await headers()));
 
-/** Where the second factor is set up. */
 const factorPage = "/settings/two-factor";
 
-/** Whether somebody has to set up a second factor before anything else. */
 const lacksFactor = ({ twoFactorEnabled }: SignedInUser) => isFactorRequired() && !twoFactorEnabled;
 
-/** Whether the operator demands a second factor of everybody. */
 export const isFactorRequired = (): boolean => env().REQUIRE_SECOND_FACTOR === "on";
 
-/**
- * The signed-in person, for pages and server actions; everybody else is redirected to sign in and then back. So is, to set it
- * up, who lacks a second factor that the operator demands.
- *
- * @param returnTo the path to return to.
- */
+/** For pages and server actions. Redirects to the sign-in and back, or to the required second factor. */
 export async function requireUser(returnTo: string): Promise<SignedInUser> {
   const user = await requireAnyUser(returnTo);
   if (lacksFactor(user)) redirect(`${factorPage}?next=${encodeURIComponent(returnTo)}`);
   return user;
 }
 
-/** As `requireUser`, for the page on which a second factor is set up. */
+/** As `requireUser`, without a second factor: for the page that sets it up. */
 export async function requireAnyUser(returnTo: string): Promise<SignedInUser> {
   const user = await currentUser();
   if (!user) redirect(`/sign-in?next=${encodeURIComponent(returnTo)}`);
@@ -69,9 +59,7 @@ export async function requireAnyUser(returnTo: string): Promise<SignedInUser> {
 }
 
 /**
- * For routes of mode cookie, which accept no token. A change also has to come from this server's own pages.
- *
- * @param detail the error's detail for a caller who is not signed in.
+ * For routes of mode cookie; a change has to come from this server's own pages.
  * @throws SpoorError `missing_token`, `access_denied`
  */
 export async function requireCookie(
@@ -93,8 +81,7 @@ export async function requireToken(request: Request, address: string): Promise<C
 }
 
 /**
- * A browser may do everything, a token what its scopes say; what needs none is a machine's, and no agent's.
- *
+ * A browser may do everything, a token what its scopes allow; without a scope only a machine's token is enough.
  * @throws SpoorError `access_denied`
  */
 export function requireScope(caller: Caller, needed: NeededScope): void {
@@ -104,7 +91,7 @@ export function requireScope(caller: Caller, needed: NeededScope): void {
   if (isOfAgent) throw new SpoorError("access_denied", "An agent's token opens /mcp alone.");
 }
 
-/** As `requireScope`; the token of an agent, which has no scopes, brings its grant along. */
+/** As `requireScope`; an agent's token, which has no scopes, brings its grant. */
 export async function requireScopeOrGrant(caller: Caller, needed: NeededScope): Promise<Caller> {
   if (caller.via === "bearer" && caller.token.isOfAgent) {
     const grant = await readGrant(caller.userId, caller.token.id);
@@ -114,7 +101,7 @@ export async function requireScopeOrGrant(caller: Caller, needed: NeededScope): 
   return caller;
 }
 
-/** The user and machine of a valid token, for routes where a token is optional; an invalid one, or an agent's, counts as none. */
+/** An invalid token, or an agent's, counts as none. */
 export async function optionalToken(
   request: Request,
   address: string,
@@ -131,8 +118,7 @@ export async function optionalToken(
 }
 
 /**
- * For routes of mode cookie-or-bearer; where a token is sent, the cookie is ignored.
- *
+ * For routes of mode cookie-or-bearer; a token takes precedence.
  * @throws SpoorError `missing_token`, `invalid_token`, `access_denied`
  */
 export async function requireCaller(request: Request, address: string): Promise<Caller> {
@@ -140,12 +126,7 @@ export async function requireCaller(request: Request, address: string): Promise<
   return requireCookie(request, "Sign in, or send a token: Authorization: Bearer <token>.");
 }
 
-/**
- * Refuses a request that did not come from this server's own pages. Browsers send `Origin` with every request that changes
- * something, so a missing one is refused too.
- *
- * @throws SpoorError `access_denied`
- */
+/** Browsers send `Origin` with every change, so a missing one is refused. @throws SpoorError `access_denied` */
 export function requireSameOrigin(requestHeaders: Headers): void {
   const site = requestHeaders.get("sec-fetch-site");
   const sameOrigin = requestHeaders.get("origin") === new URL(env().BASE_URL).origin;

@@ -1,9 +1,8 @@
 import "server-only";
-import type { createAuthMiddleware } from "better-auth/api";
 import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
 import { listEvents, logSecurity, readOrigin } from "#lib/auth/audit";
 import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
-import { findPendingUser } from "#lib/auth/second-factor";
+import { findPendingUser, type HookContext } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
@@ -11,9 +10,7 @@ import { getNetwork, getSite } from "#lib/http/address";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
-
-/** A count of wrong answers. `spares` says who is not held to it. */
+/** `spares` exempts from the limit. */
 type GuessBudget = {
   name: string;
   key: string;
@@ -24,21 +21,18 @@ type GuessBudget = {
 const hour = 3600;
 const { signIn } = limits;
 
-/** What a running attempt has counted, until its outcome is known. */
+/** Counted by a running attempt, until its outcome is known. */
 const running = new WeakMap<object, GuessBudget[]>();
 
-/** The routes by which a password or a code can be guessed. */
 export const isGuess = (path: string | undefined): boolean =>
   path === "/sign-in/email" || path === "/two-factor/verify-totp" || path === "/two-factor/verify-backup-code";
 
-/** The end of the counters' keys of an address: a hash, since anybody can make a counter for any text. */
+/** A hash bounds the key's length, since anybody can create a counter for any text. */
 export const accountKey = (email: string): string => sha256(email.toLowerCase()).toString("base64url");
 
 /**
- * Counts an attempt to sign in or to answer for the second factor, across all web processes. `settleGuess` takes it back
- * where nothing wrong was given.
- *
- * @throws APIError 429
+ * Counts an attempt across all web processes; `settleGuess` takes it back unless the answer was wrong. @throws APIError
+ * 429
  */
 export async function limitGuess(context: HookContext): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
@@ -56,7 +50,6 @@ export async function limitGuess(context: HookContext): Promise<void> {
   }
 }
 
-/** Takes an attempt back that was no wrong guess: it succeeded, or failed for another reason. */
 export async function settleGuess(context: HookContext): Promise<void> {
   const counted = running.get(context.context);
   const { returned } = context.context;
@@ -76,7 +69,7 @@ async function listBudgets(context: HookContext): Promise<GuessBudget[]> {
   const { address } = readOrigin(context.headers ?? new Headers());
   const network = getNetwork(address);
   if (context.path !== "/sign-in/email") return secondFactorBudgets(context, network);
-  // Any other is refused by better-auth's own check, which comes later.
+  // better-auth refuses other types later.
   const email = typeof context.body?.email === "string" ? context.body.email.toLowerCase() : "";
   const key = accountKey(email);
   const browser = await findKnownBrowser(context.getCookie(makeCookie(context).name), email);
@@ -90,7 +83,7 @@ async function listBudgets(context: HookContext): Promise<GuessBudget[]> {
       key: `${network}:${key}`,
       window: { points: signIn.wrongPerHourPerNetworkAndAccount, seconds: hour },
     },
-    // A host that does not tell addresses has one network for all.
+    // Without addresses all clients would share one network.
     ...(network === "unknown" ? [] : [networkBudget(network)]),
     ...(address.includes(":") ? [siteBudget(getSite(address), key)] : []),
     {
@@ -114,7 +107,7 @@ const siteBudget = (site: string, key: string): GuessBudget => ({
   window: { points: signIn.wrongPerDayPerSiteAndAccount, seconds: 24 * hour },
 });
 
-/** Better-auth also locks a second factor after ten wrong answers, but only while signing in, and for all networks. */
+/** better-auth's own lock counts only while signing in, for all networks together. */
 async function secondFactorBudgets(context: HookContext, network: string): Promise<GuessBudget[]> {
   const userId = (await getSessionFromCtx(context))?.user.id ?? (await findPendingUser(context));
   if (!userId) return [];
@@ -124,10 +117,9 @@ async function secondFactorBudgets(context: HookContext, network: string): Promi
 
 const nobody = "00000000-0000-0000-0000-000000000000";
 
-/** Whether an account signed in from a network before, of its last 200 times. */
+/** Considers the account's last 200 sign-ins. */
 async function isKnownNetwork(email: string, network: string): Promise<boolean> {
   const user = await prisma().user.findUnique({ where: { email }, select: { id: true } });
-  // Asked without an account too, so that the time does not tell that there is none.
   const events = await listEvents(user?.id ?? nobody, { limit: 200, actions: ["signed_in"] });
   return events.some(({ address }) => getNetwork(address) === network);
 }
@@ -135,10 +127,10 @@ async function isKnownNetwork(email: string, network: string): Promise<boolean> 
 const makeCookie = (context: HookContext) =>
   context.context.createAuthCookie("known_browser", { maxAge: signIn.knownBrowserDays * 86_400 });
 
-/** Lets the browser of a sign-in that is complete, or of a new password, be counted by itself from now on. */
+/** From now on this browser's guesses are counted separately. */
 export async function rememberBrowser(context: HookContext): Promise<void> {
   const { newSession: started, returned } = context.context;
-  // A way back from a provider ends with a redirect, which is an error of better-auth too.
+  // better-auth throws a provider's redirect as an error, too.
   if (!started || (isAPIError(returned) && returned.statusCode >= 400)) return;
   const { name, attributes } = makeCookie(context);
   const value = await extendKnownBrowser(context.getCookie(name), started.user.id);

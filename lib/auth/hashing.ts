@@ -14,11 +14,9 @@ const { hashesAtOnce, hashWaitSeconds } = limits.signIn;
 const hashing = oncePerProcess("hashing", () => new FairQueue(hashesAtOnce));
 
 /**
- * Runs a piece of work when fewer than `hashesAtOnce` run in this process, in turns with other networks. A hash takes a core
- * for about 0.2 s and 32 MiB, so any number of passwords at once would leave no time for anything else.
- *
- * @param address where it comes from; by default the address of the current request.
- * @throws SpoorError `overloaded` where its turn does not come in time.
+ * Limits concurrent hashes (each takes a core for 0.2 s, and 32 MiB), in turns between networks.
+ * @param address by default the current request's
+ * @throws SpoorError `overloaded` if its turn does not come in time
  */
 export async function inTurn<T>(work: () => Promise<T>, address = requestAddress() ?? "unknown"): Promise<T> {
   const late = new AbortController();
@@ -40,22 +38,22 @@ const keyBytes = 64;
 
 type HashingWork = typeof work;
 
-/** A stored hash: `$scrypt$ln=15,r=8,p=3$salt$key`, where the parameters are those that it was made with. */
+/** The parameters are those that the hash was made with. */
 const stored = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
 
 function derive(password: string, salt: Buffer, { ln, r, p }: HashingWork): Promise<Buffer> {
   const N = 2 ** ln;
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  // One text has several forms in Unicode, and keyboards differ (NIST SP 800-63B, section 5.1.1.2).
+  // Unicode writes one text in several forms, and keyboards differ (NIST SP 800-63B, section 5.1.1.2).
   scrypt(password.normalize("NFKC"), salt, keyBytes, options, (error, key) => (error ? reject(error) : resolve(key)));
   return promise;
 }
 
-/** No password is longer (better-auth allows 128 characters). The empty text, which is nobody's password either, is hashed instead. */
+/** Above better-auth's 128; a longer text is hashed as the empty one, which is nobody's password. */
 const maxCharacters = 1024;
 
-/** Bounds what is hashed: normalizing a long run of accents takes minutes in which the process answers nobody. */
+/** Normalizing a long run of accents blocks the process for minutes. */
 const bound = (password: string): string => (password.length <= maxCharacters ? password : "");
 
 async function makeHash(password: string): Promise<string> {
@@ -73,24 +71,23 @@ async function isMatch(given: { hash: string; password: string }): Promise<boole
   return derived.length === expected.length && timingSafeEqual(derived, expected);
 }
 
-/** A hash of an earlier version takes a third of the work. Without the rest the time would tell for which addresses there is one. */
+/**
+ * An earlier version's hash takes a third of the work; without the rest, time would reveal which addresses have one.
+ */
 async function isEarlierMatch(given: { hash: string; password: string }): Promise<boolean> {
   const matches = await verifyEarlier(given);
   await derive(given.password, randomBytes(saltBytes), { ...work, p: work.p - 1 });
   return matches;
 }
 
-/** Whether a stored hash was made with other parameters than today's. */
 export const isOutdated = (hash: string): boolean => !hash.startsWith(`$scrypt$ln=${work.ln},r=${work.r},p=${work.p}$`);
 
-/** A password's scrypt hash, as it is stored. @throws SpoorError `overloaded` */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => makeHash(password));
 
-/** Whether a password is the one of a stored hash. @throws SpoorError `overloaded` */
 export const verifyPassword = ({ hash, password }: { hash: string; password: string }): Promise<boolean> =>
   inTurn(() => isMatch({ hash, password: bound(password) }));
 
-/** The same for better-auth, which answers its own errors only. */
+/** better-auth answers only its own errors. */
 export const betterAuthPasswords = {
   hash: (password: string) => hashPassword(bound(password)).catch(asApiError),
   verify: (given: { hash: string; password: string }) => verifyPassword(given).catch(asApiError),

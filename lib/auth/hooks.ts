@@ -5,7 +5,7 @@ import { logSecurity, readOrigin } from "#lib/auth/audit";
 import { isGuess, limitGuess, rememberBrowser, settleGuess } from "#lib/auth/guesses";
 import { findLocalPath } from "#lib/auth/local-path";
 import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/passwords";
-import { spendCode } from "#lib/auth/second-factor";
+import { type HookContext, spendCode } from "#lib/auth/second-factor";
 import { keepSignIn } from "#lib/auth/sign-ins";
 import { noteEvent } from "#lib/auth/trail";
 import { callbackPath, leadToSecondFactor } from "#lib/auth/two-factor";
@@ -14,11 +14,9 @@ import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
-
 const targets = ["callbackURL", "errorCallbackURL", "newUserCallbackURL", "redirectTo"];
 
-/** Refuses to lead anywhere but to our own pages. better-auth itself reads a path as text, not as a browser does. */
+/** better-auth reads a path as text, not as a browser does. */
 async function requireLocalTargets({ body, query }: HookContext): Promise<void> {
   for (const given of [body, query]) {
     for (const name of targets) {
@@ -32,7 +30,7 @@ async function requireLocalTargets({ body, query }: HookContext): Promise<void> 
   }
 }
 
-/** Each sign-in with a provider stores a value before anybody is known. */
+/** Each of them stores a value before anybody is known. */
 async function limitProviderSignIns({ headers }: HookContext): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
   const network = getNetwork(readOrigin(headers ?? new Headers()).address);
@@ -45,8 +43,8 @@ async function limitProviderSignIns({ headers }: HookContext): Promise<void> {
 }
 
 /**
- * Carries the choice whether to remember this browser over to the second factor, or to the way back from a provider: by the
- * cookie that better-auth has for those who chose no.
+ * Keeps the choice not to be remembered for the second factor or the way back from a provider, in better-auth's own
+ * cookie.
  */
 async function carryChoice(context: HookContext): Promise<void> {
   const { name, attributes } = context.context.authCookies.dontRememberToken;
@@ -58,20 +56,14 @@ async function carryChoice(context: HookContext): Promise<void> {
   }
 }
 
-/**
- * Whether the sign-in that is being made may outlast the browser's own session. A sign-in with a password says so itself; for
- * its second factor, a way back from a provider and a new password the cookie does.
- */
+/** A sign-in with a password says so itself; afterwards the cookie does. */
 export async function isRemembered(context: GenericEndpointContext | null): Promise<boolean> {
   if (!context || context.path === "/sign-in/email") return true;
   const { secret, authCookies } = context.context;
   return !(await context.getSignedCookie(authCookies.dontRememberToken.name, secret));
 }
 
-/**
- * Ends the sign-in that the browser had before, whose cookie the new one replaces. Not where a program calls the route itself:
- * it may hold several.
- */
+/** A program that calls the route itself may have several sign-ins. */
 async function endEarlier(context: HookContext): Promise<void> {
   const { newSession, authCookies, secret, internalAdapter } = context.context;
   if (!newSession || (context.request && isGuess(context.path))) return;
@@ -79,7 +71,6 @@ async function endEarlier(context: HookContext): Promise<void> {
   if (earlier && earlier !== newSession.session.token) await internalAdapter.deleteSession(earlier);
 }
 
-/** Ends a sign-in that was not used for too long, and keeps one that is used. */
 async function endIdle(context: HookContext) {
   const signIn = context.context.session?.session;
   if (!context.context.returned || !signIn || (await keepSignIn(signIn))) return;
@@ -94,10 +85,7 @@ const on =
   ({ path }: MatchedRequest) =>
     path !== undefined && paths.includes(path);
 
-/**
- * What Spoor adds to better-auth's routes, over HTTP and in server actions alike. Its hooks run after the second factor's,
- * which removes a session that still needs the second step.
- */
+/** These hooks run after the second factor's, which removes a session that still needs the second step. */
 export const spoorHooks = {
   id: "spoor",
   hooks: {

@@ -12,17 +12,13 @@ import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 import { canServe } from "#lib/observability/readiness";
 
-/** A route of better-auth that is open over HTTP: its methods, and the fields of a body that it gets. */
 type OpenRoute = { methods: string[]; fields: string[] };
 
 const posted = (...fields: string[]): OpenRoute => ({ methods: ["POST"], fields });
 const secondFactor = posted("code", "trustDevice");
 const callback = { methods: ["GET", "POST"], fields: ["code", "state", "error", "error_description", "iss"] };
 
-/**
- * All of better-auth's routes that exist over HTTP: those of a sign-in. What a signed-in person does (passwords, second
- * factors, name, sign-ins) is done by server actions, which ask for the password and count wrong ones.
- */
+/** Server actions do everything else: they ask for the password and count wrong ones. */
 const openRoutes = new Map<string, OpenRoute>([
   ["get-session", { methods: ["GET"], fields: [] }],
   ["sign-in/email", posted("email", "password", "rememberMe", "callbackURL")],
@@ -34,11 +30,9 @@ const openRoutes = new Map<string, OpenRoute>([
 ]);
 
 /**
- * Answers a call of `/api/auth/{path}` by better-auth, after its own contract. The request that it gets is made anew, so that
- * no other spelling of a path and no other field reaches it.
- *
- * @throws SpoorError `not_found` for every other path; `payload_too_large`, `unsupported_media_type`, `invalid_json`,
- *   `invalid_request`.
+ * Passes on a new request, so that no other spelling of a path and no other field reaches better-auth.
+ * @throws SpoorError `not_found` for other paths; `payload_too_large`, `unsupported_media_type`, `invalid_json`,
+ * `invalid_request`
  */
 export async function answerAuth(request: Request, path: string): Promise<Response> {
   const route = openRoutes.get(path);
@@ -48,21 +42,21 @@ export async function answerAuth(request: Request, path: string): Promise<Respon
   return (await refuseMany(request, path)) ?? finish(await answer(await copyRequest(request, url, route)));
 }
 
-/** @throws what failed inside better-auth, unless it is an answer of its own */
+/** @throws what failed inside better-auth, except its own answers */
 async function answer(request: Request): Promise<Response> {
   const failure: { error?: unknown } = {};
   const response = await failures.run(failure, () => auth().handler(request));
   if (response.status !== 500) return response;
   if (failure.error && !isAPIError(failure.error)) throw failure.error;
-  // It makes an error of its own of some failures of the database.
+  // better-auth turns some failures of the database into errors of its own.
   if (!(await canServe())) throw new SpoorError("unavailable");
   return response;
 }
 
-/** Counts a call over all web processes, but for those that `limitGuess` counts. @returns the answer to too many */
+/** Counts calls across all web processes, except those of `limitGuess`. */
 async function refuseMany({ headers }: Request, path: string): Promise<Response | undefined> {
   const network = getNetwork(clientAddress(headers));
-  // A host that does not tell addresses has one network for all.
+  // Without addresses all clients would share one network.
   if (env().AUTH_RATE_LIMIT !== "on" || isGuess(`/${path}`) || network === "unknown") return undefined;
   const window = { points: limits.signIn.callsPerMinutePerNetwork, seconds: 60 };
   const wait = await overLimit("auth", `${path}:${network}`, window);
@@ -76,12 +70,12 @@ async function copyRequest(request: Request, url: URL, { fields }: OpenRoute): P
   const headers = new Headers(request.headers);
   for (const name of ["content-length", "content-type"]) headers.delete(name);
   headers.set(clientAddressHeader, clientAddress(request.headers));
-  // Behind a size cap: on its own better-auth would read a body of any size.
+  // better-auth would read a body of any size.
   const bytes = request.body ? await readBody(request, limits.maxAuthBodyBytes) : undefined;
   if (!bytes?.length) return new Request(url, { method, headers });
   const sent = read(request, bytes);
   const kept = Object.fromEntries(fields.filter((name) => Object.hasOwn(sent, name)).map((name) => [name, sent[name]]));
-  // PostgreSQL can't take it, and better-auth would pass it on.
+  // PostgreSQL refuses it, and better-auth would pass it on.
   if (Object.values(kept).some((value) => typeof value === "string" && value.includes("\0"))) {
     throw new SpoorError("invalid_request", "The body must not contain U+0000.");
   }
@@ -89,7 +83,6 @@ async function copyRequest(request: Request, url: URL, { fields }: OpenRoute): P
   return new Request(url, { method, headers, body: JSON.stringify(kept) });
 }
 
-/** A body's fields: JSON, or what a provider's form sends. */
 function read(request: Request, bytes: Buffer): Record<string, unknown> {
   if (new URL(request.url).pathname.includes("/callback/") && !isJson(request)) {
     return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
@@ -102,7 +95,6 @@ function read(request: Request, bytes: Buffer): Record<string, unknown> {
 
 const isJson = (request: Request) => request.headers.get("content-type")?.startsWith("application/json") ?? false;
 
-/** A copy whose headers can be changed. */
 function finish(response: Response): Response {
   const { status, body } = response;
   const headers = new Headers(response.headers);

@@ -9,7 +9,6 @@ import type { Invitation as InvitationRow } from "#lib/generated/prisma/client";
 const validDays = 7;
 const dayMs = 86_400_000;
 
-/** An invitation as the one who made it sees it. */
 export type Invitation = Pick<InvitationRow, "id" | "email" | "createdAt" | "expiresAt"> & {
   state: "open" | "used" | "revoked" | "expired";
 };
@@ -27,9 +26,8 @@ function getInvitationState({
 }
 
 /**
- * Creates an invitation, once for each form: a link that creates one account within 7 days. The table keeps only its hash.
- *
- * @param email a note for the inviter; anybody with the link can use it.
+ * Creates one link for each form, valid for 7 days and for one account; only its hash is stored.
+ * @param email a note for the inviter; anybody with the link can use it
  */
 export async function invite(
   userId: string,
@@ -54,7 +52,6 @@ export async function invite(
   return `${env().BASE_URL}/sign-up?invitation=${token}`;
 }
 
-/** A user's invitations, newest first. */
 export async function listInvitations(userId: string): Promise<Invitation[]> {
   const rows = await prisma().invitation.findMany({
     where: { userId },
@@ -68,7 +65,7 @@ export async function listInvitations(userId: string): Promise<Invitation[]> {
   }));
 }
 
-/** Revokes an open invitation. @returns whether it was still open */
+/** @returns false if it was no longer open */
 export async function revokeInvitation(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const { count } = await tx.invitation.updateMany({
@@ -80,16 +77,14 @@ export async function revokeInvitation(userId: string, id: string, from: AuditOr
   });
 }
 
-/** What a sign-up page may know of an invitation: whom it is meant for; undefined where it is not open. */
 export async function findInvitation(token: string): Promise<{ email: string | null } | undefined> {
   const where = { hash: sha256(token), ...isOpen() };
   return (await prisma().invitation.findUnique({ where, select: { email: true } })) ?? undefined;
 }
 
 /**
- * Uses an invitation up inside the transaction that creates the account: of any number of calls at once, one gets it.
- *
- * @returns the id of the user who invited, or undefined where it is not open.
+ * Call it in the transaction that creates the account; of several calls at once one gets it.
+ * @returns the inviter's id, or undefined if it is not open
  */
 export async function takeInvitation(tx: Db, token: string): Promise<string | undefined> {
   const [taken] = await tx.invitation.updateManyAndReturn({

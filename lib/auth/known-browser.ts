@@ -3,10 +3,10 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { prisma } from "#lib/db/client";
 import { requiredEnv } from "#lib/env";
 
-/** Accounts that one browser remembers: a household's, not a crowd's. */
+/** A household's, not a crowd's. */
 const maxAccounts = 5;
 
-/** The cookie: a random id, then a proof for each account that signed in completely with this browser, the last one first. */
+/** A random id, then a proof for each account that signed in completely here, the last first. */
 const form = /^([\w-]{22})((?:\.[\w-]{43})*)$/;
 
 function read(cookie: string | null): { id: string; proofs: string[] } | undefined {
@@ -14,7 +14,7 @@ function read(cookie: string | null): { id: string; proofs: string[] } | undefin
   return id === undefined ? undefined : { id, proofs: proofs.split(".").slice(1, maxAccounts + 1) };
 }
 
-/** Its input holds the password's hash, so that a new password ends what was proved with the old one. */
+/** Includes the password's hash, so that a new password invalidates earlier proofs. */
 const prove = (id: string, account: PasswordAccount) =>
   createHmac("sha256", requiredEnv("AUTH_SECRET"))
     .update(`known browser:${id}:${account.userId}:${account.password}`)
@@ -25,7 +25,7 @@ type PasswordAccount = { userId: string; password: string };
 async function findAccount(
   who: { userId: string } | { user: { email: string } },
 ): Promise<PasswordAccount | undefined> {
-  // One query, whether there is an account or not.
+  // One query whether or not there is an account, so that time tells nothing.
   const found = await prisma().account.findFirst({
     where: { ...who, providerId: "credential" },
     select: { userId: true, password: true },
@@ -34,10 +34,8 @@ async function findAccount(
 }
 
 /**
- * The browser in which an account signed in before.
- *
- * @param cookie the browser's cookie, from anywhere.
- * @returns its id, or undefined for one that does not know this account, or knew it with an older password.
+ * @param cookie unverified
+ * @returns the browser's id, or undefined if this account did not sign in there with its present password
  */
 export async function findKnownBrowser(cookie: string | null, email: string): Promise<string | undefined> {
   const browser = read(cookie);
@@ -50,10 +48,8 @@ export async function findKnownBrowser(cookie: string | null, email: string): Pr
 }
 
 /**
- * The cookie of a browser in which an account has just signed in.
- *
- * @param cookie the one that the browser has.
- * @returns undefined for an account without a password, which nobody can lock out by guessing.
+ * @param cookie the browser's present one
+ * @returns undefined for an account without a password, which nobody can lock out by guessing
  */
 export async function extendKnownBrowser(cookie: string | null, userId: string): Promise<string | undefined> {
   const account = await findAccount({ userId });

@@ -1,13 +1,12 @@
 import "server-only";
 import { env } from "#lib/env";
 
-/** What no address of ours has: a control character, or before the query a backslash, or an escaped slash or backslash. */
+/** Control characters, and before the query a backslash or an escaped slash or backslash. */
 const foreign = /\p{Cc}|^[^?#]*(?:\\|%2f|%5c)/iu;
 
 /**
- * A path of this site as a browser understands it: resolved against BASE_URL, its dots, also those in escapes, taken away.
- *
- * @returns undefined for anything that leads to another origin, or has a `//` that something behind us could read as one.
+ * Resolves a path as a browser does, against BASE_URL.
+ * @returns undefined for another origin, or a `//` that could be read as one
  */
 export function findLocalPath(path: unknown): string | undefined {
   if (typeof path !== "string" || !path.startsWith("/") || foreign.test(path)) return undefined;
@@ -18,7 +17,6 @@ export function findLocalPath(path: unknown): string | undefined {
   return `${pathname}${search}${hash}`.replaceAll("\\", "%5C");
 }
 
-/** The path of this site to open after signing in; `/` for any other. */
 export function localPath(path: string | undefined | null): string {
   return findLocalPath(path) ?? "/";
 }

@@ -2,16 +2,14 @@ import { ZxcvbnFactory } from "@zxcvbn-ts/core";
 import * as common from "@zxcvbn-ts/language-common";
 import * as english from "@zxcvbn-ts/language-en";
 
-// Imported on demand, in the browser as well as on the server: the dictionaries are large.
-
-/** From this many characters on, beside such words as its person's name, a password only has to be no common and no trivial one. */
+/** A long password only has to be uncommon. */
 const long = 12;
-/** zxcvbn's score, 0 to 4: up to 1 it falls to a million guesses, from 3 on it takes a hundred million and more. */
+/** zxcvbn's scores: up to 1 falls to a million guesses, from 3 on it takes a hundred million. */
 const score = { trivial: 1, strong: 3 };
 
 /**
- * What a judgement may cost: with zxcvbn's own limits (256 characters, 100 substitutions) 128 characters like `4@8({[<` take
- * 3 s, with these 0.1 s at most. A password can only be stronger than its beginning.
+ * zxcvbn's own limits let `4@8({[<` at 128 characters take 3 s; these take 0.1 s. A password is at least as strong as
+ * its beginning.
  */
 const bounds = { maxLength: 40, l33tMaxSubstitutions: 5 };
 
@@ -25,10 +23,8 @@ const estimator = new ZxcvbnFactory({
 const product = "Spoor";
 
 /**
- * Why a new password is too weak, as a sentence for its field; undefined where it is good enough.
- *
- * @param about texts about the person and the server, such as name, address and host: their words, and the product's name,
- *   are as easy to guess as a common password.
+ * @param about texts about the person and the server, whose words are easy to guess
+ * @returns a sentence for the field; undefined if the password is good enough
  */
 export function findWeakness(password: string, about: string[]): string | undefined {
   const words = [product, ...about].flatMap(splitWords);
@@ -44,7 +40,7 @@ export function findWeakness(password: string, about: string[]): string | undefi
 
 const harder = "or something harder to guess.";
 
-/** A password without such words: what is left has to be good enough by itself. */
+/** The rest has to be good enough by itself. */
 function without(words: string[], password: string): string {
   const longestFirst = words.toSorted((a, b) => b.length - a.length);
   return longestFirst.reduce((rest, word) => {
@@ -53,5 +49,5 @@ function without(words: string[], password: string): string {
   }, password);
 }
 
-/** A text and its words; the shortest would be found in everything. */
+/** Words of one or two letters would be found everywhere. */
 const splitWords = (text: string) => [text, ...text.split(/[^\p{L}\p{N}]+/u)].filter((word) => word.length > 2);

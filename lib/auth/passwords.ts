@@ -1,18 +1,12 @@
 import "server-only";
-import { APIError, type createAuthMiddleware, getSessionFromCtx, isAPIError } from "better-auth/api";
+import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
 import { hashPassword, isOutdated, verifyPassword } from "#lib/auth/hashing";
-import { endTrust, findPendingUser } from "#lib/auth/second-factor";
+import { endTrust, findPendingUser, type HookContext } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
-
-/**
- * Refuses a password that is too weak for a new one. What an account has already still opens it.
- *
- * @throws SpoorError `invalid_request` with the path `password`.
- */
+/** Only for new passwords. @throws SpoorError `invalid_request` with the path `password` */
 export async function requireStrong(password: string, about: { name?: string; email: string }): Promise<void> {
   const message = await findWeakness(password, about);
   if (message) throw new SpoorError("invalid_request", message, { errors: [{ path: "password", message }] });
@@ -26,9 +20,9 @@ export async function refuseWeakChange(context: HookContext): Promise<void> {
   if (message) throw new APIError("BAD_REQUEST", { message, code: "PASSWORD_TOO_WEAK" });
 }
 
-/** Why a password is too weak for a new one of a person, as a sentence for its field; undefined where it is good enough. */
+/** @returns a sentence for the field; undefined if the password is good enough */
 export async function findWeakness(password: string, { name = "", email }: { name?: string; email: string }) {
-  // Loaded with the first new password: the dictionaries take memory that most processes never need.
+  // The dictionaries take memory that most processes never need.
   return (await import("./password-strength.ts")).findWeakness(password, [
     name,
     email,
@@ -38,7 +32,7 @@ export async function findWeakness(password: string, { name = "", email }: { nam
 
 type StoredPassword = { userId: string; password: string | null };
 
-/** The passwords' hashes that running sign-ins began with. */
+/** The hashes that running sign-ins started with. */
 const begunWith = new WeakMap<object, StoredPassword | null>();
 
 const credential = { providerId: "credential" };
@@ -54,15 +48,13 @@ async function findStored(context: HookContext): Promise<StoredPassword | null> 
   return prisma().account.findFirst({ where: { ...credential, user: { email: body.email.toLowerCase() } }, select });
 }
 
-/** Notes which password a sign-in, or its second step, begins with, for `refuseOutdated`. */
 export async function noteStored(context: HookContext): Promise<void> {
   begunWith.set(context.context, await findStored(context));
 }
 
 /**
- * Ends a sign-in whose password was changed or reset meanwhile: it may have waited for its hash for seconds, and would
- * outlive the change, which ended all others. A hash of an earlier version is made anew.
- *
+ * Ends a sign-in whose password changed while its hash was computed, which takes seconds; renews a hash of an earlier
+ * version.
  * @throws APIError 401
  */
 export async function refuseOutdated(context: HookContext): Promise<void> {
@@ -72,9 +64,9 @@ export async function refuseOutdated(context: HookContext): Promise<void> {
   const { userId, password } = before;
   const given = context.path === "/sign-in/email" ? String(context.body?.password) : undefined;
   const isEarlier = given !== undefined && isOutdated(password);
-  // Where there is no time for it now, the next sign-in renews it.
+  // When the server is busy, the next sign-in renews it.
   const renewed = isEarlier ? await hashPassword(given).catch(() => password) : password;
-  // A write, so that it waits for a change or a reset that is about to commit. One that comes later ends this sign-in itself.
+  // A write waits for a change that is about to commit; a later change ends this sign-in itself.
   const where = { ...credential, userId };
   const { count } = await prisma().account.updateMany({ where: { ...where, password }, data: { password: renewed } });
   if (count > 0) return;

@@ -17,7 +17,6 @@ export const signInForm = z.object({
   password: z.string().min(1, "Enter your password."),
 });
 
-/** Of a new password, which must also be hard to guess (lib/auth/password-strength.ts). */
 export const passwordLength = { min: 8, max: 128 };
 
 export const accountForm = z.object({
@@ -39,7 +38,6 @@ export const newPasswordForm = z.object({
   new_password: accountForm.shape.password,
 });
 
-/** The six digits of an authenticator app, with or without spaces. */
 const totpCode = z
   .string()
   .transform((typed) => typed.replace(/\s/g, ""))
@@ -51,7 +49,7 @@ export const recoveryForm = z.object({
   recovery_code: z.string().trim().min(1, "Enter one of your recovery codes.").max(64, "This is not a recovery code."),
 });
 
-/** An invitation's address is only a note for the inviter, so it is optional. */
+/** The address is only a note for the inviter. */
 export const inviteForm = z.object({
   email: z.union(
     [z.literal("").transform(() => null), accountForm.shape.email.transform((text) => text.toLowerCase())],

@@ -4,16 +4,15 @@ import { type createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import { constantTimeEqual, symmetricDecrypt } from "better-auth/crypto";
 import { type Db, prisma } from "#lib/db/client";
 
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+export type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
-/** Codes of six digits that change every 30 seconds; better-auth accepts the one before and the one after as well. */
+/** better-auth also accepts the codes before and after the current one. */
 export const totpOptions = { digits: 6, period: 30 } as const;
 const acceptedSteps = [-1, 0, 1];
 
 /**
- * Lets better-auth see a code of an authenticator app only the first time that it is sent: of any number of attempts with one
- * code, at once or later, one is verified (RFC 6238, section 5.2). The others carry an empty code, so that better-auth counts
- * and refuses them like any wrong one.
+ * Verifies a code only once (RFC 6238, section 5.2). A repeated one becomes empty, so that better-auth counts it as
+ * wrong.
  */
 export async function spendCode(context: HookContext): Promise<{ context: { body: { code: string } } } | undefined> {
   const userId =
@@ -35,7 +34,7 @@ async function isFreshCode(context: HookContext, userId: string, code: string): 
   return count === 1;
 }
 
-/** The time step that a code belongs to, among those that are accepted now. */
+/** Among the steps that are accepted now. */
 async function getStep(code: string, secret: string): Promise<number | undefined> {
   const now = Math.floor(Date.now() / 1000 / totpOptions.period);
   const otp = createOTP(secret, totpOptions);
@@ -45,7 +44,7 @@ async function getStep(code: string, secret: string): Promise<number | undefined
   return codes.find(([, right]) => constantTimeEqual(right, code))?.[0];
 }
 
-/** The user whose second factor is pending, from the cookie that better-auth set after the password. */
+/** Read from better-auth's cookie. */
 export async function findPendingUser(context: HookContext): Promise<string | undefined> {
   const { name } = context.context.createAuthCookie("two_factor");
   const identifier = await context.getSignedCookie(name, context.context.secret);
@@ -54,8 +53,7 @@ export async function findPendingUser(context: HookContext): Promise<string | un
 }
 
 /**
- * Ends what an earlier proof of a user's has left open: browsers that are trusted to skip the second factor, sign-ins that wait
- * for it, and identities of a provider that are about to be connected. better-auth keeps all of them as values that hold the
+ * Ends trusted browsers, pending second factors and pending provider links, which better-auth stores as values with the
  * user's id.
  */
 export async function endTrust(db: Db, userId: string): Promise<void> {

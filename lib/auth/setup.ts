@@ -6,14 +6,13 @@ import { env } from "#lib/env";
 
 const setupKey = "setup_token_sha256";
 
-/** Whether the server still has no account, so that its set-up link is open. */
 export async function needsSetup(db: Db = prisma()): Promise<boolean> {
   return (await db.user.findFirst({ where: { deletedAt: null }, select: { id: true } })) === null;
 }
 
 /**
- * The link that creates the first account, or undefined where there is one already. Without `SETUP_TOKEN` every call
- * makes a new token and replaces the one before; only its hash is stored.
+ * Without `SETUP_TOKEN` each call replaces the token before; only its hash is stored.
+ * @returns undefined once there is an account
  */
 export async function openSetup(): Promise<string | undefined> {
   if (!(await needsSetup())) return undefined;
@@ -28,7 +27,6 @@ export async function openSetup(): Promise<string | undefined> {
   return `${BASE_URL}/setup?token=${encodeURIComponent(token)}`;
 }
 
-/** Whether a set-up token is this server's, and the server still has no account. */
 export async function isSetupToken(token: string, db: Db = prisma()): Promise<boolean> {
   if (!(await needsSetup(db))) return false;
   const { SETUP_TOKEN } = env();
@@ -37,7 +35,6 @@ export async function isSetupToken(token: string, db: Db = prisma()): Promise<bo
   return expected !== null && timingSafeEqual(expected, sha256(token));
 }
 
-/** Forgets the set-up token, in the transaction that creates the first account. */
 export async function closeSetup(db: Db): Promise<void> {
   await db.serverSetting.deleteMany({ where: { key: setupKey } });
 }

@@ -5,13 +5,13 @@ import { prisma } from "#lib/db/client";
 import type { Session } from "#lib/generated/prisma/client";
 import { limits } from "#lib/limits";
 
-/** A browser that is signed in: what better-auth calls a session. */
+/** better-auth calls it a session. */
 export type SignIn = Pick<Session, "id" | "createdAt" | "updatedAt" | "expiresAt" | "ipAddress" | "userAgent">;
 
-/** Maximum sign-ins on a page, whose time grows with their number. */
+/** The page's time grows with their number. */
 export const maxListedSignIns = 200;
 
-/** A user's sign-ins, the last active ones, the last of them first. */
+/** Most recently active first. */
 export async function listSignIns(userId: string): Promise<SignIn[]> {
   return prisma().session.findMany({
     where: { userId, expiresAt: { gt: new Date() } },
@@ -23,7 +23,7 @@ export async function listSignIns(userId: string): Promise<SignIn[]> {
 
 const recentMinutes = 10;
 
-/** Whether somebody signed in just now: all that a person without password and second factor can prove. */
+/** The only proof that a person without password and second factor can give. */
 export async function isRecent(userId: string, signInId: string): Promise<boolean> {
   const now = Date.now();
   // A sign-in from a time to come was made while a clock was ahead.
@@ -32,11 +32,8 @@ export async function isRecent(userId: string, signInId: string): Promise<boolea
 }
 
 /**
- * Signs one of a user's browsers out, or all but one. No browser stays trusted to skip the second factor: which of them is the
- * one that was signed out is not known.
- *
- * @param which the sign-in's id, or `{ except }` with the id of the one to keep.
- * @returns how many were signed out.
+ * Also ends trust in all browsers, since it is unknown which of them was signed out.
+ * @param which an id, or `{ except }` with the id to keep
  */
 export async function endSignIns(
   userId: string,
@@ -57,20 +54,15 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const { idleDays, maxDays, unrememberedIdleHours } = limits.signIn;
 
-/**
- * When a new sign-in ends unless it is used. better-auth makes it for 30 days, or for one where the browser is not to be
- * remembered.
- */
+/** better-auth creates it for 30 days, or for one if the browser is not remembered. */
 export function firstEnd(signIn: { createdAt: Date; expiresAt: Date }, remembered: boolean): Date {
   const idleMs = remembered ? idleDays * dayMs : unrememberedIdleHours * hourMs;
   return new Date(Math.min(signIn.expiresAt.getTime(), signIn.createdAt.getTime() + idleMs));
 }
 
 /**
- * Moves the end of a sign-in that is used, at most once an hour: by as much as it had from its last use, and never past 30
- * days from its start.
- *
- * @returns false for one that was not used for too long.
+ * Extends a sign-in that is used, at most once an hour and up to 30 days from its start.
+ * @returns false if it was idle for too long
  */
 export async function keepSignIn(
   signIn: Pick<SignIn, "id" | "createdAt" | "updatedAt" | "expiresAt">,
@@ -85,9 +77,33 @@ export async function keepSignIn(
   return true;
 }
 
-/** Deletes what nobody can use any more: ended sign-ins, and values of sign-ins that were never completed. */
+/** Also deletes values of sign-ins that were never completed. */
 export async function purgeSignIns(): Promise<void> {
   const ended = { where: { expiresAt: { lt: new Date() } } };
   await prisma().verification.deleteMany(ended);
   await prisma().session.deleteMany(ended);
+}
+
+/** After this pause, what was new at the visit before no longer is. */
+const visitMs = 30 * 60_000;
+
+/** Both are undefined before the first visit. */
+export type Visit = { seenAt: Date | undefined; since: Date | undefined };
+
+/** Changes nothing; `noteVisit` does, after the page was seen. */
+export async function readVisit(userId: string, now: Date): Promise<Visit> {
+  const row = await prisma().user.findUnique({ where: { id: userId }, select: { seenAt: true, newsSince: true } });
+  const { seenAt, newsSince } = row ?? {};
+  if (!seenAt) return { seenAt: undefined, since: undefined };
+  const isNew = now.getTime() - seenAt.getTime() > visitMs;
+  return { seenAt, since: (isNew ? seenAt : newsSince) ?? undefined };
+}
+
+/** Of several calls at once, one begins the visit. */
+export async function noteVisit(userId: string, now: Date): Promise<void> {
+  const { seenAt, since } = await readVisit(userId, now);
+  await prisma().user.updateMany({
+    where: { id: userId, seenAt: seenAt ?? null },
+    data: { seenAt: now, newsSince: since ?? null },
+  });
 }

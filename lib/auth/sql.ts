@@ -2,25 +2,17 @@ import "server-only";
 import { type Db, type Queryable, type Settings, transaction } from "#lib/db/client";
 import type { User } from "#lib/generated/prisma/client";
 
-/**
- * Keeps other transactions from adding users until this one ends, so that one set-up makes one owner.
- * SQL: Prisma has no table locks.
- */
+/** One set-up creates one owner. SQL: Prisma has no table locks. */
 export async function lockUsers(tx: Db): Promise<void> {
   await tx.$executeRaw`lock table "user" in share row exclusive mode`;
 }
 
-/** Makes requests with the same form wait for each other. SQL: Prisma has no advisory locks. */
+/** Requests with the same form wait for each other. SQL: Prisma has no advisory locks. */
 export async function lockForm(tx: Db, userId: string, formId: string): Promise<void> {
   await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${userId} ${formId}`}, 0))`;
 }
 
-/**
- * Locks a user's row, so that a deletion begins when every upload that is being accepted is stored.
- * SQL: Prisma has no row locks.
- *
- * @returns undefined without such a user
- */
+/** A deletion waits for uploads that are being accepted. SQL: Prisma has no row locks. */
 export async function lockUser(
   tx: Db,
   userId: string,
@@ -31,11 +23,9 @@ export async function lockUser(
 }
 
 /**
- * Keeps users from being deleted until the transaction ends, where no foreign key does: a distributed database has none from
- * the tables on its nodes. SQL: row locks.
- *
- * @param wait whether one that is being deleted at this moment is waited for, or left out.
- * @returns the ids of those that are held; a user whose deletion has begun is not.
+ * Replaces foreign keys, which a distributed database lacks here. SQL: row locks.
+ * @param wait for users that are being deleted, instead of leaving them out
+ * @returns the ids of users whose deletion has not begun
  */
 export async function holdUsers(tx: Queryable, userIds: string[], wait: boolean): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
@@ -45,12 +35,9 @@ export async function holdUsers(tx: Queryable, userIds: string[], wait: boolean)
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What is deleted of a user in one transaction: about a tenth of a second's work, or one long session. */
+/** A tenth of a second's work, or one long session. */
 const batch = { jobs: 50, rows: 5000, pictures: 100 };
-/**
- * The tables of a user's rows but for uploads and their jobs, with a column by which they are deleted in batches: all rows of
- * the values that the first ones have.
- */
+/** Tables without uploads and jobs, with the column whose values form a batch. */
 const inBatches = [
   ["message", "trace_id"],
   ["trace_picture", "trace_id"],
@@ -62,7 +49,7 @@ const inBatches = [
   ["usage_facets", "facets"],
   ["message_usage", "trace_id"],
   ["usage_day", "day"],
-  ["usage_quarter_hour", "at"],
+  ["usage_quarter_hour", "quarter"],
   ["budget", "facet"],
   ["trace_branch", "trace_id"],
   ["trace_commit", "trace_id"],
@@ -80,15 +67,13 @@ const inBatches = [
 ] as const;
 
 /**
- * Deletes some of a user's rows. Several calls at once take turns. SQL: row locks, and deletions bounded by rows, whose
- * columns can't be bound.
- *
- * @param settings PostgreSQL settings of the transaction. @returns whether there may be more
+ * Concurrent calls take turns. SQL: row locks, and deletions bounded by rows of columns that can't be bound.
+ * @returns whether there may be more
  */
 export function deleteSome(userId: string, settings?: Settings): Promise<boolean> {
   return transaction(async (tx) => {
     await tx.query("select 1 from (select pg_advisory_xact_lock(hashtextextended($1, 0))) as waited", [userId]);
-    // Waits for a job that is being processed. One that is not begins no more, and nothing else adds rows of traces.
+    // Waits for a running job; others no longer begin, and nothing else adds rows of traces.
     const { rows: jobs } = await tx.query<{ id: string }>(
       "select id from ingest_job where user_id = $1 order by id limit $2 for update",
       [userId, batch.jobs],
@@ -112,11 +97,9 @@ export function deleteSome(userId: string, settings?: Settings): Promise<boolean
 }
 
 /**
- * Deletes what holds a user's id or address without a foreign key: queue entries, rate-limit counters, better-auth's values.
- *
- * @param address the user's address, and what the keys of its counters end with; without it only the id is looked for.
- * SQL: the queue's tables are not Prisma's, and Prisma's `contains` is a LIKE, in which an address's `_` matches any
- * character.
+ * Deletes queue entries, rate-limit counters and better-auth's values, which have no foreign key.
+ * @param address also ends the keys of counters
+ * SQL: the queue's tables are not Prisma's, and its `contains` is a LIKE, in which `_` matches any character.
  */
 export async function deleteMentions(
   tx: Db,

@@ -15,7 +15,6 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomDigits = 30;
 const tokenPattern = /^spoor_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
-/** A machine's token, without its hash. */
 export type CliToken = Omit<Pick<CliTokenRow, keyof typeof tokenColumns>, "scopes"> & { scopes: Scope[] };
 
 const tokenColumns = {
@@ -39,7 +38,7 @@ function makeTokenText(bytes: Buffer = randomBytes(32)): string {
   return `spoor_${random}${checksum(random)}`;
 }
 
-/** The CRC-32 of a token's random part in six base62 digits, most significant first. */
+/** Six base62 digits, most significant first. */
 function checksum(random: string): string {
   let rest = crc32(random);
   let text = "";
@@ -50,16 +49,13 @@ function checksum(random: string): string {
   return text;
 }
 
-/** Whether a text looks like a token and its checksum is right; others are refused without a query. */
+/** Texts with a wrong checksum are refused without a query. */
 export function isTokenText(text: string): boolean {
   const [, random, check] = tokenPattern.exec(text) ?? [];
   return random !== undefined && checksum(random) === check;
 }
 
-/**
- * Creates a token for a user's machine. Its text is returned only here; the table keeps its SHA-256.
- * Call it inside the transaction that decides whether the token may be created.
- */
+/** Call it in the transaction that decides whether the token may be created. The table keeps its SHA-256. */
 export async function createToken(
   tx: Db,
   { userId, machine, scopes, seconds }: { userId: string; machine: string; scopes: Scope[]; seconds?: number },
@@ -71,12 +67,12 @@ export async function createToken(
     data: { userId, hash: sha256(token), machine, scopes, expiresAt },
     select: tokenColumns,
   });
-  // An agent's token has no scopes; what it was allowed is in the trail already.
+  // An agent's token has no scopes; its grant is in the trail already.
   if (scopes.length > 0) await recordEvent(tx, userId, "token_created", toGrant(machine, scopes), from);
   return { ...row, scopes, token };
 }
 
-/** Replaces the text of a token that was not revoked, from now on for so many seconds. @returns the new text */
+/** @returns the new text, or undefined if the token was revoked */
 export async function renewToken(tx: Db, id: string, seconds: number): Promise<string | undefined> {
   const token = makeTokenText();
   const { count } = await tx.cliToken.updateMany({
@@ -86,14 +82,11 @@ export async function renewToken(tx: Db, id: string, seconds: number): Promise<s
   return count === 1 ? token : undefined;
 }
 
-/** A machine and what it was granted, as the audit trail says it. */
 export const toGrant = (machine: string, scopes: Scope[]) => `${machine} (${scopes.join(", ")})`;
 
 /**
- * The valid token of an `Authorization` header.
- *
- * @param address the client's address, stored as the token's last use (at most once a minute).
- * @throws SpoorError `missing_token` without a bearer, `invalid_token` for an unknown, expired or revoked one alike.
+ * @param address is stored as the last use, at most once a minute
+ * @throws SpoorError `missing_token` without a bearer, `invalid_token` for an unknown, expired or revoked one
  */
 export async function requireBearer(authorization: string | null, address: string): Promise<PresentedToken> {
   const [, text] = /^bearer +(.*)$/i.exec(authorization ?? "") ?? [];
@@ -106,11 +99,11 @@ export async function requireBearer(authorization: string | null, address: strin
   return token;
 }
 
-/** A token that a request brought; one that was created without scopes is an agent's (lib/auth/oauth/grants.ts). */
+/** A token without scopes is an agent's (lib/auth/oauth/grants.ts). */
 export type PresentedToken = CliToken & { isOfAgent: boolean };
 type FoundToken = PresentedToken & Pick<CliTokenRow, "hash" | "lastUsedAt">;
 
-/** The valid token of a hash. Those of concurrent requests are looked up in one query. */
+/** Concurrent requests share a query. */
 const findToken = coalesce<Buffer<ArrayBuffer>, FoundToken | undefined>(
   async (group) => {
     const rows = await prisma().cliToken.findMany({
@@ -135,16 +128,15 @@ async function recordUse({ id }: CliToken, address: string): Promise<void> {
   });
 }
 
-/** A token as its owner sees it. */
 export type ListedToken = CliToken & Pick<CliTokenRow, "lastUsedAt" | "lastUsedIp">;
 
-/** Maximum tokens on a page, whose time grows with their number. */
+/** The page's time grows with their number. */
 export const maxListedTokens = 200;
 
-/** The newest of a user's valid tokens, newest first. */
+/** Newest first. */
 export async function listTokens(userId: string): Promise<ListedToken[]> {
   const rows = await prisma().cliToken.findMany({
-    // Those without scopes are agents' (lib/auth/oauth/grants.ts).
+    // Those without scopes belong to agents.
     where: { userId, scopes: { isEmpty: false }, ...isValid() },
     select: { ...tokenColumns, lastUsedAt: true, lastUsedIp: true },
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
@@ -153,7 +145,7 @@ export async function listTokens(userId: string): Promise<ListedToken[]> {
   return rows.map((row) => ({ ...row, scopes: scopesIn(row.scopes) }));
 }
 
-/** Creates a token for a machine without a browser, once for each form. @returns its text */
+/** For a machine without a browser; creates one token for each form. @returns its text */
 export async function createTokenByHand(
   userId: string,
   machine: string,
@@ -172,14 +164,14 @@ export async function createTokenByHand(
   });
 }
 
-/** Revokes one of a user's tokens. @returns whether it was valid */
+/** @returns false if it was not valid */
 export async function revokeToken(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => (await revokeWhere(tx, { userId, id }, from)).length > 0);
 }
 
 /**
- * Revokes what gives a user's machines access: device logins that were approved but not yet redeemed, agents' codes, and the
- * tokens. Logins come first: this waits for one that is being redeemed, and then sees its token.
+ * Revokes approved device logins, agents' codes and tokens. Logins come first: this waits for one that is being
+ * redeemed, and then sees its token.
  */
 export async function revokeMachines(
   tx: Db,
@@ -203,12 +195,11 @@ export async function revokeMachines(
   else await endGrants(tx, { userId, tokenId: null });
 }
 
-/** Ends what agents may read, as far as it is open. */
 async function endGrants(tx: Db, which: Prisma.AgentGrantWhereInput & { userId: string }): Promise<void> {
   await tx.agentGrant.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt: new Date() } });
 }
 
-/** Revokes all of a user's tokens, and device logins that were approved but not yet redeemed. */
+/** Also denies device logins that were approved but not redeemed. */
 export async function logOutMachines(userId: string, from: AuditOrigin): Promise<void> {
   await prisma().$transaction((tx) => revokeMachines(tx, userId, { keepTokens: false }, from));
 }
@@ -218,7 +209,7 @@ async function revokeWhere(
   which: Prisma.CliTokenWhereInput & { userId: string },
   from: AuditOrigin,
 ): Promise<string[]> {
-  // Of all tokens, what would renew them, too; first, as an agent's exchange locks them, so that neither is a deadlock for the other.
+  // First, since an agent's exchange locks grants before tokens: the other order could deadlock.
   if (which.id === undefined) await endGrants(tx, { userId: which.userId });
   const revoked = await tx.cliToken.updateManyAndReturn({
     where: { ...which, ...isValid() },
@@ -231,3 +222,23 @@ async function revokeWhere(
 }
 
 const invalidToken = () => new SpoorError("invalid_token");
+
+/** A background client reports several times a day; a long weekend is no silence. */
+const silentAfterDays = 7;
+
+export const isSilentSince = (heardAt: Date, now: Date): boolean =>
+  now.getTime() - heardAt.getTime() > silentAfterDays * 86_400_000;
+
+type SeenToken = { machine: string; lastUsedAt: Date | null };
+
+/** Longest silence first. */
+export function silentMachines(tokens: SeenToken[], now: Date): { machine: string; heardAt: Date }[] {
+  const heard = new Map<string, Date | undefined>();
+  for (const { machine, lastUsedAt } of tokens) {
+    const known = heard.get(machine);
+    if (!known || (lastUsedAt && lastUsedAt > known)) heard.set(machine, lastUsedAt ?? known);
+  }
+  return [...heard]
+    .flatMap(([machine, heardAt]) => (heardAt && isSilentSince(heardAt, now) ? [{ machine, heardAt }] : []))
+    .sort((a, b) => a.heardAt.getTime() - b.heardAt.getTime());
+}

@@ -1,19 +1,15 @@
 import "server-only";
-import type { createAuthMiddleware } from "better-auth/api";
 import { isAPIError } from "better-auth/api";
 import { type AuditAction, logSecurity, readOrigin, recordEvent } from "#lib/auth/audit";
 import { isGuess } from "#lib/auth/guesses";
 import { nameOfProvider } from "#lib/auth/providers";
-import { endTrust, findPendingUser } from "#lib/auth/second-factor";
+import { endTrust, findPendingUser, type HookContext } from "#lib/auth/second-factor";
 import { findVouchedUser } from "#lib/auth/two-factor";
 import { prisma } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
 import { overLimit } from "#lib/http/rate-limit";
 import { log } from "#lib/log";
 
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
-
-/** better-auth's routes by which a signed-in person changes the account. */
 const changes: Record<string, AuditAction> = {
   "/update-user": "name_changed",
   "/change-password": "password_changed",
@@ -21,7 +17,7 @@ const changes: Record<string, AuditAction> = {
   "/two-factor/generate-backup-codes": "recovery_codes_created",
 };
 
-/** After these an earlier second factor no longer counts. */
+/** These end trust in earlier second factors. */
 const endingTrust: AuditAction[] = [
   "password_changed",
   "two_factor_enabled",
@@ -34,14 +30,14 @@ const signIns = /^\/(sign-in\/|callback\/|two-factor\/verify-)/;
 type TrailEvent = { action: AuditAction; subject?: string };
 
 /**
- * Records what a call of better-auth did in its user's audit trail: a sign-in, complete, halfway or failed, or a change of
- * the account, which also ends trusted browsers where it should. An address without an account is not recorded.
+ * Records sign-ins (complete, halfway or failed) and changes of the account, which also end trusted browsers. An
+ * address without an account is not recorded.
  */
 export async function noteEvent(context: HookContext): Promise<void> {
   const { returned, session } = context.context;
-  // A redirect, to a provider or back from it, is thrown as an APIError too.
+  // better-auth throws redirects as errors, too.
   const failed = isAPIError(returned) && returned.statusCode >= 400;
-  // A server action records it itself.
+  // Server actions record it themselves.
   if (session && failed && context.request && isGuess(context.path)) {
     await noteFailure(context, session.user.id, "reauthentication_failed");
   } else if (session) {
@@ -54,7 +50,7 @@ export async function noteEvent(context: HookContext): Promise<void> {
   }
 }
 
-/** Does after the answer what takes longer where there is an account; at once where a program calls better-auth by itself. */
+/** Time would reveal which addresses have accounts. */
 async function afterAnswer(work: () => Promise<void>): Promise<void> {
   const { after } = await import("next/server");
   try {
@@ -71,14 +67,14 @@ function describeChange(path: string, user: Record<string, unknown>): AuditActio
 
 type TrailRequest = { path?: string; headers?: Headers | undefined } | null;
 
-/** Hooks of better-auth's tables: it creates accounts and their providers by itself when a provider's sign-in comes back. */
+/** better-auth creates accounts and providers itself when a provider's sign-in returns. */
 export const noteAccount = ({ id }: { id: string }, context: TrailRequest) =>
   note(context, id, [{ action: "account_created" }]);
 
 export const noteProvider = ({ userId, providerId }: { userId: string; providerId: string }, context: TrailRequest) =>
   note(context, userId, [{ action: "provider_linked", subject: nameOfProvider(providerId) }]);
 
-/** A sign-in is also deleted where it is replaced or revoked, which is recorded as what it is. */
+/** Replaced and revoked sign-ins are recorded as such. */
 export async function noteSignOut({ userId }: { userId: string }, context: TrailRequest): Promise<void> {
   if (context?.path === "/sign-out") await note(context, userId, [{ action: "signed_out" }]);
 }
@@ -92,10 +88,10 @@ async function note(context: TrailRequest, userId: string, events: TrailEvent[])
   }
 }
 
-/** Anybody can fail to sign in to an account, and the trail is kept: of a day's failures it has as many as people read. */
+/** Anybody can cause failures, and the trail is kept, so their number per day is bounded. */
 const noted = { points: 100, seconds: 86_400 };
 
-/** A user who was deleted while the call ran has no trail any more (foreign key violation). */
+/** The user was deleted meanwhile (foreign key violation). */
 const isUserGone = (error: unknown) => error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2003";
 
 async function noteSignIn(context: HookContext, failed: boolean): Promise<void> {
@@ -123,7 +119,6 @@ async function noteFailure(
   else await note(context, userId, [{ action }]);
 }
 
-/** What a complete sign-in is recorded as: the way, where it is not the password or an app's code, and a new trust. */
 function listEvents({ path, params, body }: HookContext): TrailEvent[] {
   const signedIn: TrailEvent = { action: "signed_in" };
   if (path === "/two-factor/verify-backup-code") signedIn.subject = "with a recovery code";

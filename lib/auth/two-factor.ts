@@ -2,24 +2,21 @@ import "server-only";
 import { createAuthMiddleware, isAPIError } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins";
 import { localPath } from "#lib/auth/local-path";
-import { totpOptions } from "#lib/auth/second-factor";
+import { type HookContext, totpOptions } from "#lib/auth/second-factor";
 import { env } from "#lib/env";
 
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
-
-/** The way back from a provider, as better-auth names its route. */
+/** better-auth's name of the route. */
 export const callbackPath = "/callback/:id";
 const isCallback = ({ path }: { path?: string | undefined }) => path === callbackPath;
 
-/** Whom a provider has vouched for while their second factor is still missing. */
+/** Users whom a provider has vouched for, and whose second factor is missing. */
 const vouchedFor = new WeakMap<object, string>();
 
-/** The user of a provider's sign-in that waits for the second factor. */
 export const findVouchedUser = ({ context }: HookContext): string | undefined => vouchedFor.get(context);
 
 /**
- * better-auth's second factor. By itself it asks for one after a password alone; here after a provider too. Accounts without a
- * password can turn it on: lib/auth and its pages ask for another proof then.
+ * better-auth asks for it only after a password; this also does after a provider. Accounts without a password can turn
+ * it on with another proof.
  */
 export function secondFactor() {
   const plugin = twoFactor({ issuer: "Spoor", totpOptions, allowPasswordless: true });
@@ -33,7 +30,7 @@ export function secondFactor() {
   return { ...plugin, hooks: { after: [{ matcher: isCallback, handler: note }, askAfterPassword, ask] } };
 }
 
-/** Leads from a provider to the second factor, where it is asked for, and from there to where the sign-in was to lead. */
+/** Keeps the page that the sign-in was to lead to. */
 export async function leadToSecondFactor(context: HookContext): Promise<void> {
   const { returned, newSession, responseHeaders } = context.context;
   if (newSession || isAPIError(returned) || !findVouchedUser(context)) return;

@@ -3,10 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const againMs = 100;
 
 /**
- * Runs `work`, and once the signal is aborted calls `cancel` until `work` has ended: a cancel that arrives between two
- * statements cancels neither. When this returns no cancel is under way any more, so that none can hit what comes next.
- *
- * @throws the signal's reason where it was aborted
+ * After an abort, calls `cancel` until `work` has ended, since a cancel between two statements has no effect.
+ * @throws the signal's reason
  */
 export async function whileWanted<T>(
   signal: AbortSignal,

@@ -16,11 +16,9 @@ import { keepRunning } from "./server-watch.ts";
 import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
- * A running embedded server. `stop` ends this process's use of it, and the server itself if this process owns it, or its owner is gone.
- * `stopAround` runs work after it has stopped the server, before others can start it again.
- * `keep` restarts it at the same place whenever it ends, unless another process owns it; it rejects if that doesn't help, or another
- * program has taken its port, and resolves after `stop`.
- * `whenUp` resolves once the server takes connections, for it may be recovering; and after `stop`.
+ * `keep` restarts the server at the same place, unless another process owns it, and rejects if that fails. `whenUp`
+ * waits for a recovery. `stop` also stops the server if this process owns it or the owner is gone, and `stopAround`
+ * runs work before others can start it.
  */
 export type EmbeddedDatabase = {
   url: string;
@@ -30,30 +28,22 @@ export type EmbeddedDatabase = {
   stopAround: (work: () => Promise<void>) => Promise<void>;
 };
 
-/** How an embedded server is started; each has a default. */
 export type StartOptions = {
-  /** The kind of process that starts it; a command by default. Others wait while a command owns the server, since it will stop it. */
+  /** A command by default. Others wait while a command owns the server, since it will stop it. */
   kind?: Kind;
-  /** Where PostgreSQL's programs are, if not this version's own. */
   programs?: string | undefined;
-  /** Prints a line for the operator where the start takes long. */
   say?: (line: string) => void;
-  /** Ends the start. */
   signal?: AbortSignal | undefined;
-  /** Whether it listens at a loopback port also where a socket in its folder would do: for programs that know no other way. */
+  /** Listens at a loopback port even if a socket would do. */
   tcp?: boolean;
-  /** For how long a start that failed is tried again. One that goes on is waited for, also beyond that. */
+  /** How long a failed start is retried; one in progress is always waited for. */
   patienceSeconds?: number | undefined;
 };
 
 /**
- * Starts the embedded PostgreSQL of a data folder, or connects to the one that already runs on it: that of another process, or one
- * that a killed process left behind, which this one then owns. One that recovers from a crash is waited for, however long that
- * takes: where it is stopped, the next start begins at the same checkpoint.
- *
- * @param dataDir contains `postgres/` (the cluster), `postgres.password`, and `postgres.owner`; created if missing.
- * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or no server starts within 30 s (the
- *   message contains the last lines of its log); the signal's reason, once that is aborted.
+ * Starts the embedded PostgreSQL of a data folder, or connects to a running one, which it owns if its process was
+ * killed.
+ * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or no server starts within 30 s
  */
 export async function startEmbedded(dataDir: string, options: StartOptions = {}): Promise<EmbeddedDatabase> {
   const folder = resolve(dataDir);
@@ -79,17 +69,15 @@ export async function startEmbedded(dataDir: string, options: StartOptions = {})
 
 const ownerFile = (dataDir: string): string => join(dataDir, "postgres.owner");
 
-/** The major version of PostgreSQL that made a data folder's cluster; undefined where there is none. */
 export async function readMajorVersion(dataDir: string): Promise<number | undefined> {
   const text = await readFile(join(dataDir, "postgres/PG_VERSION"), "utf8").catch(() => undefined);
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-/** Returns whether a process owns the server of a data folder. */
 export const isInUse = async (dataDir: string): Promise<boolean> =>
   (await findOwner(ownerFile(resolve(dataDir)))) !== undefined;
 
-/** Does the last step of an upgrade (lib/server/move.ts) that was killed before it: else an empty cluster would be made in its place. */
+/** Without it a killed upgrade (lib/server/move.ts) would leave an empty cluster. */
 async function endUpgrade(folder: string): Promise<void> {
   const [cluster, upgraded] = [join(folder, "postgres"), join(folder, "upgrade/postgres")];
   if (existsSync(cluster) || !existsSync(join(upgraded, "PG_VERSION"))) return;
@@ -100,7 +88,6 @@ async function endUpgrade(folder: string): Promise<void> {
   });
 }
 
-/** Makes the cluster if there is none. @throws EnvError where another version has made it */
 async function prepareCluster(server: EmbeddedServer): Promise<void> {
   const { cluster, programs } = server;
   const made = await readMajorVersion(dirname(cluster));
@@ -113,7 +100,6 @@ async function prepareCluster(server: EmbeddedServer): Promise<void> {
   );
 }
 
-/** A cluster's server. `disown` is set while this process owns it; `ending` is aborted to stop it. */
 type EmbeddedServer = Cluster & {
   programs: Programs;
   owner: string;
@@ -122,7 +108,6 @@ type EmbeddedServer = Cluster & {
   ending: AbortController;
 };
 
-/** Makes this process the server's owner, unless a living one is. @returns whether it is this one */
 async function mayStart(server: EmbeddedServer): Promise<boolean> {
   if (server.disown) return true;
   server.disown = await becomeOwner(server.owner, server.kind);
@@ -130,7 +115,6 @@ async function mayStart(server: EmbeddedServer): Promise<boolean> {
   return server.disown !== undefined;
 }
 
-/** Stops the server unless another process owns it. */
 async function leave(server: EmbeddedServer, whileOwned?: () => Promise<void>): Promise<void> {
   server.disown ??= await becomeOwner(server.owner, server.kind);
   try {
@@ -186,15 +170,13 @@ async function stopServer(server: EmbeddedServer): Promise<void> {
   try {
     await control(server.programs, server.cluster, ["stop", "-m", "fast", "-w", "-t", "15"]);
   } catch (error) {
-    if ((await findPostmaster(server)) !== undefined) throw error; // otherwise another process has stopped it meanwhile
+    if ((await findPostmaster(server)) !== undefined) throw error; // otherwise another process has stopped it
   }
 }
 
 /**
- * Starts a cluster's server, or finds the one that runs on it. Retries while a killed server's locks or shared memory are in the way.
- * While one is starting, or a command still owns it, nothing but the signal ends the wait.
- *
- * @param former the URL of the server whose place it takes. @returns the server's URL
+ * Retries while locks or shared memory of a killed server are in the way.
+ * @param former the URL of the server to replace
  */
 async function startServer(server: EmbeddedServer, options: StartOptions, former?: string): Promise<string> {
   const { say = () => {}, signal = server.ending.signal, patienceSeconds = 30 } = options;
@@ -218,7 +200,7 @@ async function startServer(server: EmbeddedServer, options: StartOptions, former
         );
       isTold ||= tookMs > tellMs;
     } else {
-      // Making a new cluster may have taken all the time: its server is started once in any case.
+      // A new cluster's server is started once, even if making it used up the time.
       const isTried = !isOwn || failure !== undefined;
       if (isTried && tookMs > patienceSeconds * 1000) throw await notStarted(server, failure);
       if (isOwn) failure = await callStart(server, await choosePlace(server, options, former));
@@ -228,18 +210,13 @@ async function startServer(server: EmbeddedServer, options: StartOptions, former
   }
 }
 
-/** After how long a server that is starting is told of. */
 const tellMs = 3000;
 const recovering =
   "The database is recovering after a crash or a power failure, which can take minutes. Its progress is in";
 
-/** Sooner where it is to end. */
 const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { signal }).catch(() => {});
 
-/**
- * Where a server listens: at a socket in the cluster's folder, which no other account may enter. Where there can be none, at a loopback
- * port, which every account reaches.
- */
+/** No other account may enter a socket in the cluster's folder; every account reaches a loopback port. */
 async function choosePlace(
   { cluster }: EmbeddedServer,
   { tcp = false }: StartOptions,
@@ -253,7 +230,7 @@ async function choosePlace(
 
 type ListenPlace = { listen_addresses: string; unix_socket_directories: string; port: number };
 
-/** Calls `pg_ctl start`. @returns its failure; also where the server is still starting after five seconds */
+/** @returns the failure, also of a start that takes over five seconds */
 async function callStart(server: EmbeddedServer, place: ListenPlace): Promise<Error | undefined> {
   await removeStaleLockFile(server);
   const settings = { ...serverSettings, ...place };
@@ -278,7 +255,7 @@ const serverSettings = {
   shared_buffers: "192MB",
   max_wal_size: "4GB",
   max_connections: 100,
-  // Not what failed or was cancelled: Spoor's own log has that, without values. This one, which nothing ends, would grow with it.
+  // This log would grow without bounds; Spoor's own has failed statements, without values.
   log_min_messages: "log",
 };
 
@@ -286,7 +263,7 @@ const logFile = ({ cluster }: EmbeddedServer): string => join(cluster, "server.l
 
 async function readLogTail(server: EmbeddedServer): Promise<string> {
   const text = await readFile(logFile(server), "utf8").catch(() => "");
-  // Each look at one that starts leaves such a line.
+  // each attempt to connect during a start leaves such a line
   const telling = text.split("\n").filter((line) => line && !line.endsWith("the database system is starting up"));
   return telling.slice(-12).join("\n");
 }

@@ -1,4 +1,4 @@
-// Heavy reads take longer the more a user has stored; the glossary in docs/architecture.md lists them.
+// docs/architecture.md lists the heavy reads.
 import "server-only";
 import type pg from "pg";
 import { FairQueue } from "#lib/concurrency/fair-queue";
@@ -11,18 +11,17 @@ import { limits } from "#lib/limits";
 const { heavyPerUser, maxLongWaitingPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;
 
 /**
- * The share of the pool that heavy reads may hold together, at least one connection. All other statements take milliseconds
- * (keys, one page of a list), so the rest is always free for them in time: sign-in, accept and health never wait for a heavy
- * read, whoever starts how many.
+ * The rest of the pool is for statements that take milliseconds, so that sign-in, accept and health never wait for a
+ * heavy read.
  */
 const share = 1 / 2;
 
-/** Reads that take many turns, for as long as their client takes what is sent: how many of a user's run at a time. */
+/** These last as long as their client takes what is sent. */
 const longReads = {
   export: { perUser: limits.reads.exportsPerUser },
   answer: { perUser: limits.reads.longAnswersPerUser },
   outline: { perUser: limits.reads.outlinesPerUser },
-  // Of what a user shared, for whoever has a link.
+  // for whoever has the link
   sharedOutline: { perUser: 1 },
 };
 type LongRead = keyof typeof longReads;
@@ -43,16 +42,11 @@ function queues(): Queues {
   });
 }
 
-/**
- * Whether a caller is refused after `maxWaitSeconds`, or waits until its client is gone: for the turns of a read that
- * `beginRead` counts, of which a user has a few.
- */
 export type Patience = "refuse" | "wait";
 
 /**
- * A turn of a user's heavy reads, which wait for each other and never others' for them. It must not be taken inside another.
- *
- * @throws SpoorError `overloaded` where it takes too long, or too many wait already; AbortError where the client is gone
+ * A user's heavy reads wait for each other, never for other users. Calls must not be nested.
+ * @throws SpoorError `overloaded`; AbortError if the client is gone
  */
 export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patience: Patience = "refuse"): Promise<T> {
   const detail = "Too many searches, exports and counts are running. Try again when yours have ended.";
@@ -64,12 +58,7 @@ export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patie
   }
 }
 
-/**
- * A heavy read: a turn, and in it a snapshot (lib/db/client.ts) whose statements end in time, and with the request.
- *
- * @param options.seconds how long a statement may take, where that is less than usual.
- * @throws as `heavyTurn`, and SpoorError `overloaded` for a statement that takes too long
- */
+/** A heavy read in a snapshot whose statements end with the request. @throws as `heavyTurn` */
 export function heavyRead<T>(
   userId: string,
   work: (tx: pg.PoolClient) => Promise<T>,
@@ -80,12 +69,7 @@ export function heavyRead<T>(
   return heavyTurn(userId, read, patience);
 }
 
-/**
- * Begins one of a user's exports, long answers or outlines.
- *
- * @returns what ends it; so does the end of the request.
- * @throws as `heavyTurn`; an outline, whose page is being sent, waits as long as its client does
- */
+/** @returns a function that ends it, as does the end of the request @throws as `heavyTurn` */
 export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
   const detail = `Other ${kind === "sharedOutline" ? "outline" : kind}s of yours are running. Wait until one has ended.`;
   const patience = kind === "outline" || kind === "sharedOutline" ? "wait" : "refuse";
@@ -93,12 +77,11 @@ export async function beginRead(userId: string, kind: LongRead): Promise<() => v
   const end = await takeTurn(queues()[kind], userId, patience, detail);
   const gone = requestSignal();
   gone?.addEventListener("abort", end, { once: true });
-  if (gone?.aborted) end(); // in the moment of its turn
+  if (gone?.aborted) end();
   gone?.throwIfAborted();
   return end;
 }
 
-/** Whether so many of a user's long reads wait that another one would be refused. */
 export const hasTooMany = (userId: string, kind: LongRead): boolean =>
   queues()[kind].countWaiting(userId) >= maxLongWaitingPerUser;
 

@@ -4,71 +4,85 @@ import { log } from "#lib/log";
 
 type RunQuery = (first: string | pg.QueryConfig, ...rest: unknown[]) => Promise<pg.QueryResult>;
 
-/** Time limits of a statement in seconds: `usual` is a connection's, `wanted` the current one. 0 means no limit. */
-type Limit = { usual: number; wanted: () => number };
+/** In seconds, 0 for none. */
+type StatementLimit = { usual: number; wanted: () => number };
 
 /**
- * A pool that limits the time of its statements, also behind a pooler in transaction mode (PgBouncer). There each transaction may get
- * another backend, and a setting would reach other clients: statements are unnamed, and each runs in a transaction that sets its limit.
- * Without a pooler the connection has the limit, and only a statement with a different one needs such a transaction.
+ * Behind a pooler in transaction mode (PgBouncer) a setting of the session would reach other clients, so each statement
+ * runs unnamed in a transaction that sets its limit.
  */
 export class LimitedPool extends pg.Pool {
-  /** Set with the first connection: such a pooler may be in front of PostgreSQL. */
+  /** Known with the first connection. */
   isPooled = false;
-  readonly #limit: Limit;
+  readonly #limit: StatementLimit;
 
-  constructor(options: pg.PoolConfig, limit: Limit) {
+  constructor(options: pg.PoolConfig, limit: StatementLimit) {
     super(options);
     this.#limit = limit;
-    this.options.onConnect = (client) => this.#begin(client as pg.PoolClient);
+    this.options.onConnect = (client) => this.#prepare(client as pg.PoolClient);
   }
 
   override query = (async (first: string | pg.QueryConfig, ...rest: unknown[]) => {
     const client = await this.connect();
-    const run: RunQuery = client.query.bind(client);
-    const begin = this.#limitStatement();
-    let failed: Error | undefined;
-    try {
-      if (begin) await run(`begin${begin}`);
-      const result = await run(this.isPooled && typeof first === "object" ? { ...first, name: "" } : first, ...rest);
-      if (begin) await run("commit");
-      return result;
-    } catch (error) {
-      failed = error as Error;
-      if (begin)
-        failed = await run("rollback").then(
-          () => undefined,
-          (failure: Error) => failure,
-        );
-      throw error;
-    } finally {
-      client.release(failed);
-    }
+    const statement = this.isPooled && typeof first === "object" ? { ...first, name: "" } : first;
+    const run = () => (client.query as RunQuery).call(client, statement, ...rest);
+    const setLimit = this.#limitStatement();
+    return setLimit ? runInTransaction(client, `begin${setLimit}`, run) : runAndRelease(client, run);
   }) as pg.Pool["query"];
 
-  /** Returns the statement that sets a transaction's limit; nothing where the connection has that limit. */
   #limitStatement(): string {
     const { usual, wanted } = this.#limit;
     return wanted() === (this.isPooled ? 0 : usual) ? "" : `; set local statement_timeout = '${wanted()}s'`;
   }
 
-  /** Finds out whether a pooler is in front of the database. Sets the limit on the connection, or at the start of Prisma's transactions. */
-  async #begin(client: pg.PoolClient): Promise<void> {
+  async #prepare(client: pg.PoolClient): Promise<void> {
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-    // A pooler tells each client a number of its own, by which it may cancel.
+    // A pooler gives each client a number of its own for cancelling.
     const isPooled = rows[0]?.pid !== (client as unknown as { processID: number }).processID;
     if (isPooled && !this.isPooled)
       log.info("a connection pooler is in front of the database: limits are set by transaction");
     this.isPooled = isPooled;
     if (!isPooled && this.#limit.usual > 0) await client.query(`set statement_timeout = '${this.#limit.usual}s'`);
     const run: RunQuery = (...values) => Reflect.apply(pg.Client.prototype.query, client, values);
-    const adapted: RunQuery = (first, ...rest) =>
-      run(
-        typeof first === "object" && first.text === "BEGIN"
-          ? { ...first, text: `BEGIN${this.#limitStatement()}` }
-          : first,
-        ...rest,
-      );
-    client.query = adapted as typeof client.query;
+    const withLimit: RunQuery = (first, ...rest) => {
+      const isBegin = typeof first === "object" && first.text === "BEGIN";
+      return run(isBegin ? { ...first, text: `BEGIN${this.#limitStatement()}` } : first, ...rest);
+    };
+    client.query = withLimit as typeof client.query;
+  }
+}
+
+async function runAndRelease<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
+  let failure: Error | undefined;
+  try {
+    return await work();
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}
+
+/** A client that can't be rolled back is closed. */
+export async function runInTransaction<T>(
+  client: pg.PoolClient,
+  opening: string,
+  work: (opened: unknown) => Promise<T>,
+): Promise<T> {
+  let broken: Error | undefined;
+  try {
+    const result = await work(await client.query(opening));
+    const { command } = await client.query("commit");
+    // After a failed statement whose error was swallowed, PostgreSQL answers a commit by rolling back.
+    if (command !== "COMMIT") throw new Error("the transaction was rolled back instead of committed");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
   }
 }

@@ -13,17 +13,16 @@ import { EnvError } from "#lib/errors";
 
 const ownFolder = resolve("prisma/migrations");
 /**
- * How long a statement may wait for a lock: everybody else who needs that table waits behind it meanwhile. Less than PostgreSQL's
- * `deadlock_timeout` (1 s by default), so that in a deadlock the migration gives way before a request is ended for it.
+ * Others wait behind a statement that waits for a lock. Below `deadlock_timeout` (1 s) the migration gives way to
+ * requests.
  */
 const lockTimeout = "300ms";
-/** How long a migration that did not get its locks is retried, and the pause before each try. */
 const lockPatienceMs = 60_000;
 const lockPauseMs = 500;
-/** Lock timeout, and a deadlock with a request that PostgreSQL ended for the migration. */
+/** lock timeout, deadlock */
 const lockCodes = ["55P03", "40P01"];
 
-/** Ends a statement within a second of this process, where the server's system can tell: it would keep its locks until it is done. */
+/** Ends a killed process's statement, with its locks, within a second, if the server's system can tell. */
 const endWithProcess = `do $$ begin set local client_connection_check_interval = '1s'; exception when others then null; end $$`;
 
 /** As Prisma's schema engine creates it. */
@@ -33,14 +32,10 @@ const createRecords = `create table if not exists _prisma_migrations (
   applied_steps_count integer not null default 0)`;
 
 /**
- * Applies the pending migrations, recorded in `_prisma_migrations` as `prisma migrate deploy` records them, spreads tables that
- * they added to a distributed database, then runs `after` (the job queue's tables). Processes that call it at the same time
- * take turns. Others may use the database meanwhile: a migration is one transaction, and one that does not get its locks within
- * 0.3 s is retried for a minute.
- *
- * @param folder holds the migrations.
- * @returns the names of the migrations applied.
- * @throws EnvError with the failed migration's name and PostgreSQL's message.
+ * Applies migrations as `prisma migrate deploy` would; processes take turns. A migration is one transaction, retried
+ * for a minute if it does not get its locks.
+ * @returns the names of the migrations applied
+ * @throws EnvError with PostgreSQL's message
  */
 export function migrate(databaseUrl: string, after: () => Promise<void>, folder = ownFolder): Promise<string[]> {
   return withMigrationLock(databaseUrl, () => applyPending(databaseUrl, after, folder));
@@ -62,7 +57,7 @@ async function applyPending(databaseUrl: string, after: () => Promise<void>, fol
   }
 }
 
-/** @throws if the database belongs to something else, or a migration is recorded as failed; Prisma's P3005 and P3009 */
+/** @throws EnvError for a foreign database (P3005) or a failed migration (P3009) */
 async function findPending(client: pg.Client, folder: string): Promise<string[]> {
   const { rowCount: otherTables } = await client.query(
     "select 1 from pg_tables where schemaname = current_schema() and to_regclass('_prisma_migrations') is null limit 1",
@@ -80,16 +75,14 @@ async function findPending(client: pg.Client, folder: string): Promise<string[]>
   );
 }
 
-/** Applies one migration and records it, both or neither. A failure is recorded as rolled back, with PostgreSQL's message. */
 async function applyMigration(client: pg.Client, folder: string, name: string, deadline: number): Promise<void> {
   const script = await readFile(join(folder, name, "migration.sql"), "utf8");
   const record = [randomUUID(), createHash("sha256").update(script).digest("hex"), name];
   for (;;) {
     try {
-      // What is lost with the machine is not recorded either; what commits later, and waits for the disk, takes it there first.
       await client.query(`begin; set local lock_timeout = '${lockTimeout}'; set local synchronous_commit = off`);
       await client.query(endWithProcess);
-      // One by one: Citus sends its nodes the whole text that a statement came in, and they take one at a time.
+      // Citus sends its nodes a statement's whole text, and they take one statement at a time.
       for (const statement of splitStatements(script)) await client.query(statement);
       await client.query(
         `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)

@@ -3,13 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type pg from "pg";
 
-/**
- * The folder of this version's migrations. Each call names it in full: from a variable the build can't see which files a
- * route reads, and packs the whole project with it (1,020 MB).
- */
+/** From a variable the build can't see which files a route reads, and packs the whole project with it. */
 const readOwn = () => readdir(join(process.cwd(), "prisma/migrations"), { withFileTypes: true });
 
-/** The names of this version's migrations that are not applied to a database. */
 export async function pendingMigrations(database: pg.Pool | pg.Client, entries = readOwn()): Promise<string[]> {
   const names = (await entries).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   const { rows } = await database.query<{ name: string }>(

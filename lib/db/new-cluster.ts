@@ -4,17 +4,16 @@ import { dirname } from "node:path";
 import { call, type Programs } from "./postgres-programs.ts";
 import type { Cluster } from "./postmaster.ts";
 
-/** A cluster that is to be made: its folder, its superuser's password, and the programs. */
 type NewCluster = Cluster & { programs: Programs };
 
-/** Creates a cluster in a temporary folder and renames it, so that a killed start leaves none incomplete. */
+/** A killed start leaves no incomplete cluster. */
 export async function makeCluster(wanted: NewCluster): Promise<void> {
   const draft = await mkdtemp(`${wanted.cluster}.`);
   try {
     if (wanted.programs.owner) await chmod(dirname(wanted.cluster), 0o711);
     await initialize(wanted, draft);
     await rename(draft, wanted.cluster).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error; // another start was first: its cluster is used
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error; // another start was first
     });
   } finally {
     await rm(draft, { recursive: true, force: true });

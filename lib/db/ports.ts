@@ -1,18 +1,15 @@
 import { createServer } from "node:net";
 
-/** A loopback port that nothing listens on right now. */
 export async function freePort(): Promise<number> {
   const port = await listen(0);
   if (port === undefined) throw new Error("No free port was found.");
   return port;
 }
 
-/** Whether nothing listens on a loopback port right now. */
 export async function isFree(port: number): Promise<boolean> {
   return (await listen(port)) !== undefined;
 }
 
-/** Listens for a moment. @returns the port, or undefined where it is taken */
 async function listen(port: number): Promise<number | undefined> {
   const probe = createServer();
   const bound = await new Promise<boolean>((resolve) => {

@@ -7,15 +7,11 @@ import { EnvError } from "#lib/errors";
 
 const run = promisify(execFile);
 
-/** Where PostgreSQL's programs are, and how to run them as a user that PostgreSQL accepts. */
 export type Programs = { bin: string; prefix: string[]; owner: { uid: number; gid: number } | undefined };
 
 /**
- * The platform's PostgreSQL from npm. The package of each platform exports the same three paths.
- *
- * @param folder the data folder, which the account that runs PostgreSQL must be able to reach.
- * @param given where programs of another version are.
- * @throws if the platform has none, or this user can't run it.
+ * @param folder the data folder, which the account that runs PostgreSQL must reach
+ * @throws if the platform has none, or this user can't run it
  */
 export async function findPrograms(folder: string, given?: string): Promise<Programs> {
   const bin = given ?? (await ownPrograms());
@@ -40,12 +36,7 @@ async function ownPrograms(): Promise<string> {
   return bin;
 }
 
-/**
- * Makes the links between PostgreSQL's libraries that are missing. npm packs none, and the package's script that makes them
- * does not run where npm is told to run no scripts.
- *
- * @param folder of the package, which lists them
- */
+/** npm packs no links, and may run no scripts. */
 export async function linkLibraries(folder: string): Promise<void> {
   const text = await readFile(join(folder, "native/pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
@@ -62,17 +53,12 @@ export async function linkLibraries(folder: string): Promise<void> {
   }
 }
 
-/** The major version of the programs in a folder, such as 18. */
 export async function majorVersion(bin: string): Promise<number> {
   const { stdout } = await run(join(bin, "postgres"), ["--version"]); // postgres (PostgreSQL) 18.4
   return Number(/\) (\d+)/.exec(stdout)?.[1]);
 }
 
-/**
- * The programs of a major version: undefined where they are this version's own, else fetched with npm into the data folder.
- *
- * @throws EnvError where npm has none
- */
+/** @returns undefined for this version's own programs @throws EnvError if npm has none */
 export async function fetchPrograms(
   dataDir: string,
   major: number,
@@ -101,7 +87,6 @@ export async function fetchPrograms(
 
 type RunAs = Pick<Programs, "prefix" | "owner">;
 
-/** PostgreSQL runs as the account that owns its files, whichever it would be made with now. */
 function asOwner({ uid, gid }: { uid: number; gid: number }, folder: string): RunAs {
   if (uid !== 0) return { prefix: becoming(uid, gid), owner: { uid, gid } };
   const account = inNamespace();
@@ -112,10 +97,7 @@ function asOwner({ uid, gid }: { uid: number; gid: number }, folder: string): Ru
   );
 }
 
-/**
- * PostgreSQL refuses to run as root. If an account `postgres` exists and can reach data and programs, it runs as that;
- * otherwise in a user namespace that maps root to another id.
- */
+/** PostgreSQL refuses to run as root. */
 async function unprivileged(folder: string, bin: string): Promise<RunAs> {
   const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
   const [, , uid, gid] =
@@ -136,19 +118,18 @@ async function unprivileged(folder: string, bin: string): Promise<RunAs> {
 
 const becoming = (uid: number, gid: number) => ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
 
-/** A user namespace in which root has another id; undefined where the system has none. Outside of it files are root's. */
+/** Outside of the namespace files stay root's. */
 function inNamespace(): RunAs | undefined {
   const prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
   const works = spawnSync("unshare", [...prefix.slice(1), process.execPath, "--version"]).status === 0;
   return works ? { prefix, owner: undefined } : undefined;
 }
 
-/** Calls `pg_ctl` on a cluster. @throws with its output */
 export async function control(programs: Programs, cluster: string, words: string[]): Promise<void> {
   await call(programs, "pg_ctl", [...words, "-s", "-D", cluster]);
 }
 
-/** Calls one of the programs. @throws with its output */
+/** @throws with the program's output */
 export async function call(programs: Programs, program: "initdb" | "pg_ctl", words: string[]): Promise<void> {
   const [command = "", ...rest] = [...programs.prefix, join(programs.bin, program), ...words];
   await run(command, rest, runOptions(programs));

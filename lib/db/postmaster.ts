@@ -1,4 +1,3 @@
-// What the server of an embedded cluster is doing: by its lock file, and by what it answers.
 import "server-only";
 import { readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -7,29 +6,21 @@ import { postgresCode } from "#lib/errors";
 import { mayServe } from "./process-identity.ts";
 import { removeSocketLock, socketUrl } from "./socket.ts";
 
-/** A cluster's folder, and the password of its user. */
 export type Cluster = { cluster: string; password: string };
 
-/**
- * Reads a cluster's lock file: the server's process id, folder and port, the folder of its socket (empty without one), and how far it
- * is (`starting`, `ready`, `standby` or `stopping`). Undefined, or no number, is what is not written yet.
- */
+/** `status` is `starting`, `ready`, `standby` or `stopping`; unwritten fields are undefined or NaN. */
 export async function readLockFile({ cluster }: Pick<Cluster, "cluster">) {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
   const [pid, folder, , port, socket, , , status] = text.split("\n");
   return { pid: Number(pid), folder, port: port?.trim(), socket: socket?.trim(), status: status?.trim() };
 }
 
-/** The id of the process that serves a cluster, if one is alive. */
 export async function findPostmaster(cluster: Pick<Cluster, "cluster">): Promise<number | undefined> {
   const { pid } = await readLockFile(cluster);
   return pid > 0 && (await mayServe(pid, cluster.cluster)) ? pid : undefined;
 }
 
-/**
- * Removes lock files whose process does not serve the cluster. They would keep PostgreSQL from starting: a zombie that nobody reaps
- * (its parent is process 1 of a container), or a process id that another program now has, another PostgreSQL among them.
- */
+/** A zombie in a container, or another program with the same id, would keep PostgreSQL from starting. */
 export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
   if ((await findPostmaster(cluster)) !== undefined) return;
   const { pid } = await readLockFile(cluster);
@@ -38,16 +29,13 @@ export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
 }
 
 /**
- * Asks the server of a cluster for a connection.
- *
- * @returns its URL, if it accepts this cluster's password; and otherwise whether it is on its way there, since it starts or
- *   recovers from a crash. One that is too busy to answer is believed its lock file. One at whose port nobody listens is not:
- *   its process id may be another's by now.
+ * @returns a URL, or whether the server is starting or recovering. The lock file counts if the server is too busy to
+ * answer, but not if nobody listens.
  */
 export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarting: boolean }> {
   const { folder, port, socket, status } = await readLockFile(cluster);
   if (!folder || !port || socket === undefined || resolve(folder) !== cluster.cluster) return { isStarting: false };
-  // Any account of this machine may listen at the port while PostgreSQL does not (lib/db/required-auth.ts).
+  // Another account may listen at the port while PostgreSQL does not (lib/db/required-auth.ts).
   const makeUrl = (database: string) =>
     socket
       ? socketUrl(resolve(cluster.cluster, socket), cluster.password, database)
@@ -62,13 +50,13 @@ export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarti
     return { url, isStarting: false };
   } catch (error) {
     const code = postgresCode(error);
-    // 57P03 is "the database system is starting up", "is in recovery mode", and also "is shutting down".
+    // 57P03 stands for starting up, recovering, and also shutting down.
     const says = code === "57P03" || (status === "starting" && !["ECONNREFUSED", "ENOENT"].includes(code ?? ""));
     return { isStarting: says && status !== "stopping" && (await findPostmaster(cluster)) !== undefined };
   }
 }
 
-/** Renames the empty database that a new cluster comes with: to create another one takes a tenth of a second. */
+/** Creating another database takes a tenth of a second. */
 const nameDatabase = (url: string): Promise<void> =>
   connect(url, async (client) => {
     await client.query("alter database postgres rename to spoor").catch((error) => {
@@ -77,7 +65,7 @@ const nameDatabase = (url: string): Promise<void> =>
   });
 
 async function connect(url: string, use: (client: Client) => Promise<void> = async () => {}): Promise<void> {
-  // 7 MiB that a launcher needs only where the server has to be restarted.
+  // A launcher needs these 7 MiB only to restart the server.
   const [{ default: pg }, { withRequiredAuth }] = await Promise.all([import("pg"), import("./required-auth.ts")]);
   const client = new pg.Client({ connectionString: withRequiredAuth(url), connectionTimeoutMillis: 3000 });
   client.on("error", () => {});

@@ -4,10 +4,9 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** A process as /proc describes it: its program's name, whether it has ended (a zombie), and its start in clock ticks. */
 type ProcFacts = { name: string; ended: boolean; start: string };
 
-/** Undefined without such a process, or without /proc. The file's second field may contain spaces and brackets. */
+/** The second field of the file may contain spaces and brackets. */
 async function readProc(pid: number): Promise<ProcFacts | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   const end = text.lastIndexOf(")");
@@ -25,11 +24,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/**
- * Distinguishes a process from a later one with the same id: its id and start, in characters allowed in a file name.
- *
- * @returns undefined if it is not alive. A zombie is not: it has ended and only waits to be reaped.
- */
+/** A later process with the same id has another start. */
 export async function identifyProcess(pid: number): Promise<string | undefined> {
   if (!exists(pid)) return undefined;
   if (process.platform === "linux") {
@@ -42,8 +37,7 @@ export async function identifyProcess(pid: number): Promise<string | undefined> 
 }
 
 /**
- * Whether a process is alive and may be the PostgreSQL that serves a folder: after a restart of the machine, the id in a lock file may
- * be that of another server. Its working directory tells; without /proc, any living process may be it.
+ * After a restart of the machine, the id in a lock file may be another server's, which has another working directory.
  */
 export async function mayServe(pid: number, folder: string): Promise<boolean> {
   if (!exists(pid)) return false;
@@ -54,6 +48,6 @@ export async function mayServe(pid: number, folder: string): Promise<boolean> {
     const [own, its] = await Promise.all([stat(folder), stat(`/proc/${pid}/cwd`)]);
     return own.dev === its.dev && own.ino === its.ino;
   } catch (error) {
-    return ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? ""); // another account's: not ours to judge
+    return ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? ""); // another account's process
   }
 }

@@ -1,5 +1,5 @@
-// Does for `pg` what the parameter `require_auth=scram-sha-256` of a database URL does for libpq: SCRAM proves the server, too, so that
-// whoever listens at its port in its place gets neither the password nor a statement. `pg` itself answers whatever it is asked for.
+// Implements `require_auth=scram-sha-256`, which libpq knows and `pg` does not. SCRAM proves the server too, so that
+// another listener at its port gets neither the password nor a statement.
 import "server-only";
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
@@ -10,13 +10,9 @@ import { EnvError } from "#lib/errors";
 const parameter = "require_auth";
 const method = "scram-sha-256";
 
-/**
- * Every URL that `pg` is given goes through this, in each process.
- *
- * @returns the URL. @throws EnvError where it requires something else
- */
+/** Every URL that `pg` is given passes here. @throws EnvError for another method */
 export function withRequiredAuth(url: string): string {
-  if (!URL.canParse(url)) return url; // told where it is used
+  if (!URL.canParse(url)) return url; // reported where it is used
   const { hostname, port, searchParams } = new URL(url);
   const required = searchParams.get(parameter);
   if (required === null) return url;
@@ -27,7 +23,6 @@ export function withRequiredAuth(url: string): string {
 
 const joinAddress = (host: string, port: string | number) => `${host.replace(/^\[|\]$/g, "")} ${port}`;
 
-/** Guards each connection to the addresses that are added to the result. */
 function watchClients(): Set<string> {
   const addresses = new Set<string>();
   const { prototype } = pg.Client;
@@ -39,14 +34,13 @@ function watchClients(): Set<string> {
   return addresses;
 }
 
-/** A client of `pg` with fields that its types lack. @property saslSession null once the server has proven that it knows the password */
+/** `saslSession` is null once the server has proven that it knows the password. */
 type Connecting = pg.Client & { connection: EventEmitter & { stream: Socket }; saslSession?: object | null };
 
-/** Closes the connection where it is asked for anything but SCRAM, before the client's own listeners answer. */
 function guard(client: Connecting): void {
   const { connection } = client;
   const refuse = (what: string) => {
-    connection.removeAllListeners("readyForQuery"); // it may have come with it
+    connection.removeAllListeners("readyForQuery");
     const text = `what listens at ${client.host}:${client.port} is not the database: it ${what}`;
     connection.stream.destroy(Object.assign(new Error(text), { code: "08001" }));
   };

@@ -3,10 +3,7 @@ import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/**
- * The content of a secret file, created by the first call with mode 0600. Processes that create it at the same time agree on
- * the content: the file appears complete or not at all, and the first one stays.
- */
+/** Processes that create the file at once agree on its content, since it appears complete or not at all. */
 export async function readOrMake(path: string, make: () => string): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;

@@ -2,19 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EnvError } from "#lib/errors";
 
 const checkMs = 500;
-/** A server that ends more often than this within a minute is not restarted. */
 const maxEndsPerMinute = 5;
 
-/** `say` prints a line for the operator. */
 type Watched = { isRunning: () => Promise<boolean>; start: () => Promise<unknown>; say: (line: string) => void };
 
-/**
- * Restarts a server whenever it ends. A start that fails (a full disk) is retried without limit.
- *
- * @param signal ends the watch; then it returns.
- * @param pauseMs how long it waits between two looks.
- * @throws if the server keeps ending.
- */
+/** Restarts a server whenever it ends. @throws if it keeps ending */
 export async function keepRunning(
   { isRunning, start, say }: Watched,
   signal: AbortSignal,

@@ -1,12 +1,9 @@
 import "server-only";
 
-/**
- * What is not searched for the end of a statement: strings (with E in front, backslashes escape), names, bodies between dollars,
- * and comments (PostgreSQL 18, section 4.1; a comment within a comment is not known).
- */
+/** A semicolon inside these ends no statement (PostgreSQL 18, section 4.1). Nested comments are not supported. */
 const opaque = String.raw`\b[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/`;
 
-/** The statements of a script, in order, without the semicolons that end them. */
+/** Splits a script into statements, without their semicolons. */
 export function splitStatements(script: string): string[] {
   const statements: string[] = [];
   let begin = 0;

@@ -1,4 +1,4 @@
-/** The tables whose rows are spread over the nodes of a distributed database by their user; those that others refer to come first. */
+/** Distributed by user; each comes after those that it refers to. */
 export const tenantTables = [
   "ingest_job",
   "upload",

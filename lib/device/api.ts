@@ -1,4 +1,3 @@
-// The routes of the device login, as lib/http/operation.ts describes a route.
 import { approved, pending, pollQuery, pollResponse, startRequest, startResponse } from "#lib/device/schema";
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";

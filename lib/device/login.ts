@@ -2,7 +2,7 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import type { z } from "zod";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
-import { createToken, toGrant, revokeToken } from "#lib/auth/tokens";
+import { createToken, revokeToken, toGrant } from "#lib/auth/tokens";
 import { prisma } from "#lib/db/client";
 import type { pollResponse, startResponse } from "#lib/device/schema";
 import { hashOfUserCode, normalizeUserCode, randomUserCode, shownUserCode } from "#lib/device/user-codes";
@@ -18,9 +18,8 @@ import { limits } from "#lib/limits";
 const { device } = limits;
 
 /**
- * Starts a device login (RFC 8628, section 3.2). The URIs come from `BASE_URL`, never from the request.
- *
- * @throws SpoorError `rate_limited` past 20 starts in ten minutes from one address, and past 1,500 from all.
+ * RFC 8628, section 3.2. The URIs come from `BASE_URL`, never from the request.
+ * @throws SpoorError `rate_limited` after 20 starts in ten minutes from one address, or 1,500 from all
  */
 export async function startLogin(
   machine: string,
@@ -65,7 +64,7 @@ async function limitStarts(address: string): Promise<void> {
   if (waitOfAll) throw refused("on this server", waitOfAll);
 }
 
-/** Stores a login under a random user code. @returns the code, as it is shown */
+/** @returns the code as it is shown */
 async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userCodeHash">): Promise<string> {
   for (;;) {
     const code = randomUserCode();
@@ -78,9 +77,8 @@ async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userC
 type PollResponse = z.input<typeof pollResponse>;
 
 /**
- * One poll of a waiting client (RFC 8628, section 3.4). The first one after the approval creates the token and returns it.
- *
- * @throws SpoorError `slow_down`, `invalid_grant`, `access_denied`, `already_consumed`, `expired_token`.
+ * RFC 8628, section 3.4. The first poll after the approval creates the token.
+ * @throws SpoorError `slow_down`, `invalid_grant`, `access_denied`, `already_consumed`, `expired_token`
  */
 export async function pollLogin(deviceCode: string, from: AuditOrigin): Promise<PollResponse> {
   const hash = sha256(deviceCode);
@@ -105,7 +103,7 @@ const polledColumns = {
 
 type PolledLogin = Pick<DeviceLogin, keyof typeof polledColumns>;
 
-/** An approval in the last moment before the login expires leaves the client time to poll once more. */
+/** An approval in the last moment leaves the client time for one more poll. */
 function isRedeemable({ status, expiresAt, decidedAt }: PolledLogin): boolean {
   const until = Math.max(expiresAt.getTime(), (decidedAt?.getTime() ?? 0) + device.graceSeconds * 1000);
   return status === "approved" && until > Date.now();
@@ -120,7 +118,7 @@ async function limitPolls(code: string, address: string): Promise<void> {
   if (wait > 0) throw new SpoorError("slow_down", undefined, { retryAfterSeconds: wait });
 }
 
-/** Redeems an approved login: whoever changes its row creates the token, in the same transaction. */
+/** Whoever changes the login's row creates the token, in the same transaction. */
 async function redeem(loginId: string, from: AuditOrigin): Promise<PollResponse> {
   return prisma().$transaction(async (tx) => {
     const [login] = await tx.deviceLogin.updateManyAndReturn({
@@ -149,10 +147,10 @@ async function redeem(loginId: string, from: AuditOrigin): Promise<PollResponse>
   });
 }
 
-/** Records a poll of a pending login; one that came before its interval was over, or at once with another, lengthens it. */
+/** A poll before its interval is over, or at once with another, lengthens the interval. */
 async function recordPoll({ id, lastPolledAt, intervalSeconds, expiresAt }: PolledLogin): Promise<PollResponse> {
   const now = new Date();
-  // A second less, for a client whose timer is a little fast.
+  // Allows for clients whose timer is a little fast.
   const nextPollAt = (lastPolledAt?.getTime() ?? 0) + (intervalSeconds - 1) * 1000;
   const inTime = nextPollAt <= now.getTime() && (await isFirstPollSince(id, lastPolledAt, now));
   const interval = inTime ? intervalSeconds : Math.min(intervalSeconds + 5, device.maxIntervalSeconds);
@@ -172,7 +170,7 @@ async function isFirstPollSince(id: string, lastPolledAt: Date | null, now: Date
   return count === 1;
 }
 
-/** A login as the approval page shows it; `scopes` are those that its client asked for. */
+/** `scopes` are those that the client asked for. */
 export type LoginRequest = Omit<Pick<DeviceLogin, keyof typeof shownColumns>, "status" | "scopes" | "expiresAt"> & {
   status: "pending" | "approved" | "denied" | "redeemed" | "expired";
   scopes: Scope[];
@@ -195,11 +193,7 @@ function shownLogin({ expiresAt, ...login }: Pick<DeviceLogin, keyof typeof show
   return { ...login, status, scopes: scopesIn(login.scopes) };
 }
 
-/**
- * The login behind a typed user code, or undefined where there is none. Call it for signed-in people only.
- *
- * @throws SpoorError `rate_limited` past ten wrong codes in ten minutes by one person.
- */
+/** For signed-in people only. @throws SpoorError `rate_limited` after ten wrong codes in ten minutes by one person */
 export async function findLogin(
   userId: string,
   typed: string,
@@ -218,7 +212,7 @@ export async function findLogin(
   return { ...shownLogin(login), userCode: shownUserCode(code) };
 }
 
-/** A login by its id, for a person who has proved that they know its code or opened its link. */
+/** For a person who has proved that they know its code or opened its link. */
 export async function getLogin(id: string): Promise<LoginRequest | undefined> {
   const login = await prisma().deviceLogin.findUnique({ where: { id }, select: shownColumns });
   return login ? shownLogin(login) : undefined;
@@ -227,10 +221,9 @@ export async function getLogin(id: string): Promise<LoginRequest | undefined> {
 type LoginDecision = "approved" | "denied";
 
 /**
- * Approves or denies a pending login for a user. Of any number of decisions at once one takes effect.
- *
- * @param granted what an approval grants; without it what the client asked for.
- * @returns whether this one did.
+ * Of several decisions at once one takes effect.
+ * @param granted by default what the client asked for
+ * @returns whether this one did
  */
 export async function decideLogin(
   userId: string,
@@ -253,20 +246,24 @@ export async function decideLogin(
   });
 }
 
-/** Tells a form that is sent twice that `decideLogin` has made the same decision before. */
-export async function isDecided(userId: string, id: string, decision: LoginDecision, granted?: Scope[]): Promise<boolean> {
+/** True if a form that is sent twice made the same decision before. */
+export async function isDecided(
+  userId: string,
+  id: string,
+  decision: LoginDecision,
+  granted?: Scope[],
+): Promise<boolean> {
   const status = decision === "approved" ? { in: ["approved", "redeemed"] } : decision;
   const where = { id, userId, status, ...(granted && { scopes: { equals: granted } }) };
   return (await prisma().deviceLogin.count({ where })) > 0;
 }
 
-/** A login that a user approved and whose client has not fetched its token yet. */
+/** Approved, without a token yet. */
 export type ApprovedLogin = Pick<DeviceLogin, "id" | "machine" | "createdAt"> & { scopes: Scope[] };
 
-/** A user's approved logins that may still be redeemed, the newest first. */
 export async function listApprovedLogins(userId: string): Promise<ApprovedLogin[]> {
   const rows = await prisma().deviceLogin.findMany({
-    // By its index: anybody can start logins.
+    // By its index, since anybody can start logins.
     where: { userId, status: "approved", expiresAt: { gt: new Date(Date.now() - device.graceSeconds * 1000) } },
     select: { ...polledColumns, machine: true, scopes: true, createdAt: true },
     orderBy: { createdAt: "desc" },
@@ -276,7 +273,7 @@ export async function listApprovedLogins(userId: string): Promise<ApprovedLogin[
     .map(({ id, machine, scopes, createdAt }) => ({ id, machine, createdAt, scopes: scopesIn(scopes) }));
 }
 
-/** Takes an approval back; where the client has its token by now, that is revoked. @returns whether there was either */
+/** Also revokes the token if the client has it by now. @returns whether there was either */
 export async function withdrawLogin(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   const isWithdrawn = await prisma().$transaction(async (tx) => {
     const [login] = await tx.deviceLogin.updateManyAndReturn({
@@ -292,7 +289,6 @@ export async function withdrawLogin(userId: string, id: string, from: AuditOrigi
   return login?.tokenId ? revokeToken(userId, login.tokenId, from) : false;
 }
 
-/** Deletes logins that expired more than a day ago. @returns how many */
 export async function purgeLogins(): Promise<number> {
   const where = { expiresAt: { lt: new Date(Date.now() - 86_400_000) } };
   const { count } = await prisma().deviceLogin.deleteMany({ where });

@@ -6,14 +6,13 @@ const machine = z
   .string()
   .transform((name) => withoutInvisible(name).trim())
   .pipe(z.string().min(1, "must not be empty").max(limits.device.machine))
-  // The bounds are those behind the trimming, which the pipe hides from the API's description.
+  // The API's description does not see the bounds behind the pipe.
   .meta({
     minLength: 1,
     maxLength: limits.device.machine,
     description: `The machine's name: 1 to ${limits.device.machine} characters after trimming.`,
   });
 
-/** What the token may do; repeated ones count once. */
 const askedScopes = z
   .array(z.enum(scopes))
   .min(1, "must name at least one scope")

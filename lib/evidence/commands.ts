@@ -61,7 +61,7 @@ const commandKeys = ["command", "cmd", "script", "commands", "CommandLine", "inp
  *
  * @param input fields, JSON of such, or the command itself
  */
-export function actsOf(name: string, input: unknown): Act[] {
+export function readActs(name: string, input: unknown): Act[] {
   if (/(?:^|[_.-])create_(?:pull|merge)_request$/.test(name.slice(-256))) return ["pull-request-tool"];
   const fields = typeof input === "string" && input.startsWith("{") ? parse(input) : input;
   if (!isFields(fields)) return typeof input === "string" ? actsOfCommand(input) : [];

@@ -1,4 +1,4 @@
-import { type Commit, hashOf } from "#lib/evidence/output";
+import { type Commit, parseHash } from "#lib/evidence/output";
 
 /** Two hashes match if one is a prefix of the other. */
 export const findCommit = <C extends { hash: string }>(commits: readonly C[], hash: string): C | undefined =>
@@ -13,6 +13,6 @@ export function joinCommits<C extends Commit>(known: C, other: Commit): C {
 }
 
 export function withHash<C extends { hash: unknown }>(commit: C): (C & { hash: string }) | undefined {
-  const hash = hashOf(commit.hash);
+  const hash = parseHash(commit.hash);
   return hash === undefined ? undefined : { ...commit, hash };
 }

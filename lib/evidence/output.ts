@@ -55,7 +55,7 @@ function commitsIn(lines: string[]): Commit[] {
       ) ?? [];
     // Digits alone may also be a process or a time in a hook's output.
     if (hash === undefined || (!/[a-f]/.test(hash) && !isStatistics(lines[index + 1]))) continue;
-    const branch = branchOf(/\s/.test(place) || place === detached ? undefined : place);
+    const branch = parseBranch(/\s/.test(place) || place === detached ? undefined : place);
     const words = plainText(subject, maxSubjectChars);
     commits.push({ hash, ...(branch && { branch }), ...(words && { subject: words }) });
     if (commits.length === maxProofs) break;
@@ -69,13 +69,13 @@ const detached = "分离头指针";
 const isStatistics = (line = ""): boolean => /^ (?:\d+ \S+ |(?:Date|Author|Committer): )/.test(line);
 
 /** Returns undefined for anything else, such as a detached HEAD. */
-export function branchOf(value: unknown): string | undefined {
+export function parseBranch(value: unknown): string | undefined {
   const name = plainText(value, maxBranchChars);
   return name === "HEAD" || name === "" ? undefined : name;
 }
 
 /** Returns undefined for anything else. */
-export const hashOf = (value: unknown): string | undefined =>
+export const parseHash = (value: unknown): string | undefined =>
   typeof value === "string" && /^[0-9a-f]{7,64}$/i.test(value) ? value.toLowerCase() : undefined;
 
 function pushesIn(lines: string[]): Proof["pushes"] {

@@ -14,7 +14,7 @@ const littleEndian = (bytes: Buffer, at: number, length: number): number =>
 const textAt = (bytes: Buffer, at: number) => bytes.toString("latin1", at, at + 4);
 
 /** Decides by the first bytes alone, as browsers do. */
-function sizeOf(bytes: Buffer): Size | undefined {
+function readSize(bytes: Buffer): Size | undefined {
   switch (findPictureType(bytes)) {
     case "image/png":
       return textAt(bytes, 12) === "IHDR" ? [bigEndian(bytes, 16, 4), bigEndian(bytes, 20, 4)] : undefined;
@@ -31,7 +31,7 @@ function sizeOf(bytes: Buffer): Size | undefined {
 
 /** Reads the number of pixels; undefined if the header has none, so that no browser draws it. */
 export function countPixels(bytes: Buffer): number | undefined {
-  const size = sizeOf(bytes);
+  const size = readSize(bytes);
   return (size && size[0] * size[1]) || undefined;
 }
 

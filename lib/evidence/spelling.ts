@@ -16,7 +16,7 @@ export const isWrittenByWindows = (path: string): boolean => /^(?:[a-z]:(?:[\\/]
  *
  * Nothing is said of `.`, `..` and repeated slashes.
  */
-export function spellingOf(written: string): Spelling {
+export function spell(written: string): Spelling {
   const isWritten = isWrittenByWindows(written);
   const path = withDrive(inWsl(withoutPrefix(isWritten ? written.replaceAll("\\", "/") : written)));
   return { path: composePath(path), isWindows: isWritten ? /^(?:[A-Z]:|\/\/)/.test(path) : /^[A-Z]:/.test(path) };
@@ -33,7 +33,7 @@ export function foldedPath({ path, isWindows }: Spelling): string {
   return isWindows ? path.slice(0, 1) + path.slice(1).toLowerCase() : path;
 }
 
-export const folderKey = (written: string): string => foldedPath(spellingOf(written)).replace(/(?<=[^/:])\/+$/, "");
+export const folderKey = (written: string): string => foldedPath(spell(written)).replace(/(?<=[^/:])\/+$/, "");
 
 /** `\\?\` and `\\.\` only turn off Windows' own rules for paths. */
 const withoutPrefix = (path: string): string =>

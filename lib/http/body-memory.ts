@@ -1,25 +1,16 @@
-// Reused memory for the bodies of uploads. New buffers of that size make V8 collect its whole heap (Next's 57 MB take 25 ms
-// of both cores) after a few uploads; shared memory does not count there, and its pages are mapped already.
+// New buffers of this size make V8 collect its whole heap after a few uploads.
 import "server-only";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { atRest } from "#lib/memory";
 
 const MiB = 1 << 20;
-/** The size of a block. Only pages that a body ever used are resident. */
 export const blockBytes = 32 * MiB;
-/** Smaller bodies get a buffer of their own, which costs nothing measurable. */
 const minBytes = MiB;
-/** Where all are in use, a body gets a new buffer. */
 const maxBlocks = 4;
 
 type Blocks = { idle: SharedArrayBuffer[]; made: number };
 
-/**
- * Runs `work` with a block for a body. The block must not be read afterwards: the next body overwrites it.
- *
- * @param bytes the body's declared length, if known.
- * @param work gets undefined where the body is too small or too large for a block, or all blocks are in use.
- */
+/** The next body overwrites the block. @param work gets undefined if the body fits no block, or all are in use */
 export async function withBlock<T>(
   bytes: number | undefined,
   work: (block: SharedArrayBuffer | undefined) => Promise<T>,
@@ -34,7 +25,6 @@ export async function withBlock<T>(
   }
 }
 
-/** No blocks; those that are idle are given back while the process has nothing to do. */
 function makeBlocks(): Blocks {
   const blocks: Blocks = { idle: [], made: 0 };
   atRest(() => {

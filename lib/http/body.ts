@@ -5,7 +5,7 @@ import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
 
-/** @throws SpoorError `unsupported_media_type` where the body is not declared as JSON */
+/** @throws SpoorError `unsupported_media_type` */
 export function requireJsonType(request: Request): void {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
@@ -13,7 +13,7 @@ export function requireJsonType(request: Request): void {
   }
 }
 
-/** The declared length of a body in bytes, or undefined for a chunked one. @throws SpoorError where it is over `maxBytes` */
+/** @throws SpoorError over `maxBytes` */
 export function declaredLength(request: Request, maxBytes: number): number | undefined {
   const header = request.headers.get("content-length");
   if (header === null) return undefined;
@@ -22,32 +22,22 @@ export function declaredLength(request: Request, maxBytes: number): number | und
   return length;
 }
 
-/** What a body may hold of its process's memory while it arrives, and until its request is answered. */
+/** A body's share of its process's memory. */
 export type Room = {
-  /** Takes so much in all. @throws what the request is to be answered with where there is not as much */
+  /** @throws if there is no room */
   grow(bytes: number): void;
   /** All of the body has arrived. */
   complete(): void;
-  /** Rejects where the body has to leave its room to others. */
+  /** Rejects if the body has to make room for others. */
   ended: Promise<never>;
 };
 
-/**
- * Reads a whole body as it is on the wire.
- *
- * @param maxBytes reading stops here, so an oversize body costs no more memory than this.
- * @throws SpoorError `payload_too_large` over the limit; `request_timeout` where it stalls or is too slow (`limits.body`);
- *   `invalid_request` where the connection ended early or the length is not the declared one; `overloaded` by the room.
- */
+/** @throws SpoorError `payload_too_large`, `request_timeout`, `invalid_request`, or `overloaded` by the room */
 export async function readBody(request: Request, maxBytes: number, room?: Room): Promise<Buffer<ArrayBuffer>> {
   return (await receive(request, maxBytes, { room })) as Buffer<ArrayBuffer>;
 }
 
-/**
- * Runs `work` with a whole body, whose memory is reused afterwards.
- *
- * @throws SpoorError as `readBody`; what `work` throws.
- */
+/** The body's memory is reused afterwards. @throws SpoorError as `readBody` */
 export function withBody<T>(
   request: Request,
   maxBytes: number,
@@ -67,7 +57,7 @@ async function receive(request: Request, maxBytes: number, { block, room }: Memo
   const pace = startPace();
   let isOver = false;
   const take = (chunk: Uint8Array) => {
-    if (isOver) return; // late chunks of an abandoned body must not be written: the memory is in use by another
+    if (isOver) return; // a late chunk of an abandoned body would overwrite another's
     if (body.length + chunk.byteLength > maxBytes) throw tooLarge(maxBytes);
     room?.grow(body.length + chunk.byteLength);
     body.append(chunk);
@@ -96,14 +86,13 @@ async function receive(request: Request, maxBytes: number, { block, room }: Memo
 
 /**
  * Reads a small JSON body.
- *
- * @throws SpoorError as `readBody`; `unsupported_media_type`, `unsupported_encoding`, `invalid_json`.
+ * @throws SpoorError as `readBody`; `unsupported_media_type`, `unsupported_encoding`, `invalid_json`
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   return (await readMeasuredJson(request, maxBytes)).value;
 }
 
-/** As `readJson`, with the number of bytes that were read. */
+/** Also returns the number of bytes read. */
 export async function readMeasuredJson(request: Request, maxBytes: number): Promise<{ value: unknown; bytes: number }> {
   requireJsonType(request);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
@@ -114,16 +103,12 @@ export async function readMeasuredJson(request: Request, maxBytes: number): Prom
   return { value: parseJson(body), bytes: body.byteLength };
 }
 
-/** Chunks of any size, collected in one block of memory that grows with them. */
 class GrowingBuffer {
   #block: Buffer;
   readonly #maxBytes: number;
   length = 0;
 
-  /**
-   * @param declared the number of bytes, if known.
-   * @param memory is used instead of new memory; it has to hold the declared bytes.
-   */
+  /** @param memory holds the declared bytes; without it new memory is used */
   constructor(declared?: number, memory?: SharedArrayBuffer) {
     this.#maxBytes = declared ?? Number.POSITIVE_INFINITY;
     this.#block = memory
@@ -140,13 +125,11 @@ class GrowingBuffer {
     this.length = length;
   }
 
-  /** The bytes, in memory that holds nothing else. */
   take(): Buffer {
     if (this.length < this.#block.length) this.#moveTo(this.length);
     return this.#block;
   }
 
-  /** Frees the memory, but not that which was given. */
   discard(): void {
     free(this.#block);
   }
@@ -159,14 +142,13 @@ class GrowingBuffer {
   }
 }
 
-/** How much memory a body gets at first: a sender may declare more than it sends. */
+/** A sender may declare more than it sends. */
 const firstBytes = { ofUnknown: 64 * 1024, ofDeclared: 1024 * 1024 };
 
 function tooLarge(maxBytes: number): SpoorError {
   return new SpoorError("payload_too_large", `The body is over the limit of ${maxBytes} bytes.`);
 }
 
-/** Watches the pace of a body: `failed` rejects where the sender stalls or is too slow. */
 function startPace() {
   const { maxIdleSeconds, graceSeconds, minBytesPerSecond } = limits.body;
   const startedAt = performance.now();

@@ -1,13 +1,10 @@
-// What a request to a page may have as its body where Next runs an action for it. Next decodes references of React's own beside JSON, and
-// answers each that it can't follow with 500.
+// Next answers references in an action's body that it can't follow with 500.
 const isForm = (headers: Headers) => headers.get("content-type")?.startsWith("multipart/form-data") ?? false;
 const isAction = (headers: Headers) => headers.has("next-action");
 
-/** Whether a request to a page is one that Next runs an action for. */
 export const callsAction = ({ method, headers }: Request): boolean =>
   method === "POST" && (isAction(headers) || isForm(headers));
 
-/** Whether a form or an action of a page has a body that no page of ours sends: Next would answer it with 500, and log an error. */
 export async function isUnreadable(request: Request): Promise<boolean> {
   if (!callsAction(request)) return false;
   try {
@@ -23,21 +20,19 @@ export async function isUnreadable(request: Request): Promise<boolean> {
   }
 }
 
-/** Whether a part of a form is a file, or encoded: two readers of it may disagree, and no page sends one to an action. */
+/** Two readers may disagree about a file or an encoded part. */
 function hasOtherParts(text: string): boolean {
   const heads = text.split(/(?:^|\r\n)--/).map((part) => part.slice(0, part.indexOf("\r\n\r\n")));
   return heads.some((head) => /^content-(?:type|transfer-encoding)\s*:/im.test(head));
 }
 
-/** Arrays and objects within each other; those of our actions' arguments are few. */
 const maxDepth = 32;
 const maxArguments = 16;
-/** A text that begins with a dollar sign, and a field that is undefined. */
+/** A leading dollar sign marks a reference, two of them a text. */
 const isPlainText = (text: string) => !text.startsWith("$") || text.startsWith("$$") || text === "$undefined";
-/** A form among the arguments: its fields stand beside them. */
+/** Refers to a form among the arguments, whose fields follow. */
 const isFormReference = (text: string) => /^\$K[1-9]$/.test(text);
 
-/** Whether a text is an array of arguments as React writes them, of values and references that our pages send. */
 function areArguments(text: string, isReference: (text: string) => boolean = () => false): boolean {
   const value: unknown = JSON.parse(text);
   const isText = (one: string) => isPlainText(one) || isReference(one);
@@ -50,7 +45,7 @@ function hasOnly(value: unknown, isText: (text: string) => boolean, depth: numbe
   return depth > 0 && Object.values(value).every((one) => hasOnly(one, isText, depth - 1));
 }
 
-/** Whether a form that a script sends has its arguments once, and beside them only fields of forms. */
+/** A script's form has its arguments once, and otherwise only fields of forms. */
 function hasArguments(form: FormData): boolean {
   const [text, ...others] = form.getAll("0");
   if (typeof text !== "string" || others.length > 0) return false;
@@ -58,7 +53,7 @@ function hasArguments(form: FormData): boolean {
   return [...form.keys()].every(isKnown) && areArguments(text, isFormReference);
 }
 
-/** Whether what a form without script says of its action, if it names one, can be read: an id, and values that it is bound to. */
+/** A form without script names its action by an id, and the values bound to it. */
 function hasAction(form: FormData): boolean {
   const names = [...form.keys()].filter(
     (name) => name.startsWith("$ACTION_") && !/^\$ACTION_(?:KEY|ID_[\da-f]+)$/.test(name),

@@ -1,4 +1,4 @@
-// Bodies that are the same for everybody: each is compressed once, and not for every reader.
+// Bodies that are the same for everybody are compressed once.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { declareGzip } from "#lib/current-request";
@@ -6,9 +6,8 @@ import { sha256 } from "#lib/digest";
 
 export type Kept = {
   bytes: Buffer<ArrayBuffer>;
-  /** It is weak, since both encodings share it. */
+  /** Weak, since both encodings share it. */
   etag: string;
-  /** Compresses the bytes at the first call. */
   compressed: () => Promise<Buffer<ArrayBuffer>>;
 };
 
@@ -22,39 +21,26 @@ export function keep(content: string | Buffer<ArrayBuffer>): Kept {
   };
 }
 
-/** What a client's headers say of a body: the entity tags that it knows, and the encodings that it takes. */
-type Asked = { known: string | null | undefined; accepted: string | null | undefined };
-
-/** Returns what is to be sent of a kept body, which is nothing to a client that has it already, and whether it is gzip. */
-export async function choose(
-  { known, accepted }: Asked,
-  { bytes, etag, compressed }: Kept,
-): Promise<{ bytes: Buffer<ArrayBuffer>; isGzip: boolean } | undefined> {
-  if (isKnown(known, etag)) return undefined;
-  return takesGzip(accepted) ? { bytes: await compressed(), isGzip: true } : { bytes, isGzip: false };
-}
-
-/** Answers with a kept body, compressed where the client takes gzip, and with 304 where it has the body already. */
 export async function answerKept(
   { headers: asked }: Request,
-  kept: Kept,
+  { bytes, etag, compressed }: Kept,
   given: Record<string, string>,
 ): Promise<Response> {
-  const headers = { ...given, ETag: kept.etag, Vary: "Accept-Encoding" };
-  const chosen = await choose({ known: asked.get("if-none-match"), accepted: asked.get("accept-encoding") }, kept);
-  if (!chosen) return new Response(null, { status: 304, headers });
-  return new Response(chosen.isGzip && declareGzip() ? chosen.bytes : kept.bytes, { headers });
+  const headers = { ...given, ETag: etag, Vary: "Accept-Encoding" };
+  if (isKnown(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+  const isGzip = takesGzip(asked.get("accept-encoding")) && declareGzip();
+  return new Response(isGzip ? await compressed() : bytes, { headers });
 }
 
-/** Compares weakly (RFC 9110, section 13.1.2): some proxies weaken an entity tag. */
-function isKnown(header: Asked["known"], etag: string): boolean {
+/** Compares weakly (RFC 9110, section 13.1.2), since some proxies weaken an entity tag. */
+function isKnown(header: string | null, etag: string): boolean {
   const strong = (tag: string) => tag.trim().replace(/^W\//, "");
   const given = header?.split(",").map(strong) ?? [];
   return given.includes(strong(etag)) || given.includes("*");
 }
 
-/** Without one pattern over the whole header, which is a stranger's and long: it would take quadratic time. */
-const takesGzip = (header: Asked["accepted"]) =>
+/** One pattern over a stranger's long header would take quadratic time. */
+const takesGzip = (header: string | null) =>
   header?.split(",").some((one) => {
     const [coding = "", weight = "q=1"] = one.split(";").map((part) => part.trim().toLowerCase());
     return coding === "gzip" && /^q=[01](?:\.\d{0,3})?$/.test(weight) && Number(weight.slice(2)) > 0;

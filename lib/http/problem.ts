@@ -1,13 +1,12 @@
 import { errorTable, isOutage, isOverload, SpoorError } from "#lib/errors";
 import { log } from "#lib/log";
 
-/** The default `Retry-After` in seconds. */
 const retryAfterSeconds = { rate_limited: 60, slow_down: 60, overloaded: 5, unavailable: 2 } as const;
 
-/** The error that a client gets: `unavailable` for an outage, `internal` for anything unknown. Both are logged with the cause. */
+/** Unknown errors and outages are logged with their cause. */
 export function toSpoorError(error: unknown, requestId: string): SpoorError {
   if (error instanceof SpoorError) return error;
-  // Nobody reads it, unless the client has closed only its half of the connection.
+  // Nobody reads this answer.
   if ((error as Error | undefined)?.name === "AbortError") {
     return new SpoorError("overloaded", "The connection was closed before the query had ended.");
   }
@@ -23,11 +22,7 @@ export function toSpoorError(error: unknown, requestId: string): SpoorError {
   return new SpoorError("internal");
 }
 
-/**
- * The response of an error: `application/problem+json` (RFC 9457) with the interface's extensions and headers.
- *
- * @param resourceMetadata where a client that has no token learns who gives one.
- */
+/** RFC 9457. @param resourceMetadata where a client without a token learns who issues one */
 export function problemResponse(
   error: SpoorError,
   requestId: string,
@@ -60,7 +55,7 @@ export function problemResponse(
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** RFC 6750, section 3: only a request with a token gets `error`. Agents learn where to ask for one by RFC 9728, section 5.1. */
+/** RFC 6750, section 3; RFC 9728, section 5.1. */
 function challenge({ code, insufficientScope }: SpoorError, resourceMetadata?: string): string | undefined {
   const metadata = resourceMetadata === undefined ? "" : `, resource_metadata="${resourceMetadata}"`;
   if (insufficientScope) return 'Bearer realm="spoor", error="insufficient_scope"';

@@ -9,14 +9,12 @@ type Window = { points: number; seconds: number };
 
 type Limiters = Map<string, RateLimiterPostgres>;
 
-/** By the pool that they count in: that of a closed database is of no use to the next one. */
 const limitersByPool = oncePerProcess("limiters", () => new WeakMap<Pool, Limiters>());
 
 /**
- * Counts a call of `key` (an address, a code's hash, a device) under `name`, over all web processes.
- *
- * @param points what the call counts for: one, or its bytes where the window is a budget of bytes.
- * @returns undefined up to the window's points, then the seconds until the next call is allowed.
+ * Counts over all web processes.
+ * @param points bytes if the window is a budget of bytes
+ * @returns the seconds until the next call is allowed; undefined if this one is
  */
 export async function overLimit(name: string, key: string, window: Window, points = 1): Promise<number | undefined> {
   const refused = await consume(getLimiter(name, window), key, window, points);
@@ -24,13 +22,11 @@ export async function overLimit(name: string, key: string, window: Window, point
 }
 
 /**
- * Counts an attempt whose outcome is not known yet, for limits that count failures only: `uncount` takes it back where it
- * did not fail. A refused attempt is not counted, so what is counted are failures, and attempts that still run.
- *
- * @returns as `overLimit`.
+ * For limits on failures: `uncount` takes back a success, and a refused attempt is not counted.
+ * @returns as `overLimit`
  */
 export async function countAttempt(name: string, key: string, window: Window): Promise<number | undefined> {
-  // Without the block in memory, which nothing takes back.
+  // Nothing would take back a block in memory.
   const limiter = getLimiter(name, window, 0);
   const counted = await read(limiter, key, window);
   if (counted && counted.consumedPoints >= window.points) return secondsUntil(counted);
@@ -40,28 +36,23 @@ export async function countAttempt(name: string, key: string, window: Window): P
   return secondsUntil(refused);
 }
 
-/** Whether a key is over its limit, without counting a call: for limits that count failures only. */
 export async function isOverLimit(name: string, key: string, window: Window): Promise<boolean> {
   const counted = await read(getLimiter(name, window), key, window);
   return counted !== null && counted.consumedPoints > window.points;
 }
 
-/** The seconds until a key that is over its limit may call again; nothing is counted. */
 export async function getWaitSeconds(name: string, key: string, window: Window): Promise<number | undefined> {
   const counted = await read(getLimiter(name, window), key, window);
   if (counted === null || counted.consumedPoints < window.points) return undefined;
   return Math.max(1, Math.ceil(counted.msBeforeNext / 1000));
 }
 
-/** Takes back one counted call: for limits that count failures only. */
 export async function uncount(name: string, key: string, window: Window): Promise<void> {
   await getLimiter(name, window).reward(key, 1);
 }
 
-/** Deletes counters whose window is over. */
 export const purgeLimits = () => deleteEndedLimits(Date.now());
 
-/** Counts a call. @returns the refusal, where it is one */
 async function consume(
   limiter: RateLimiterPostgres,
   key: string,
@@ -82,7 +73,6 @@ async function consume(
   return (await count()).refused;
 }
 
-/** What is counted of a key; null where nothing is. */
 async function read(limiter: RateLimiterPostgres, key: string, window: Window): Promise<RateLimiterRes | null> {
   const counted = await limiter.get(key);
   if (!counted || !endsTooLate(counted, window)) return counted;
@@ -90,16 +80,16 @@ async function read(limiter: RateLimiterPostgres, key: string, window: Window): 
   return null;
 }
 
-/** What the clocks of several web processes may differ by. */
+/** Clocks of several web processes may differ by this. */
 const differenceMs = 300_000;
 
-/** Whether a window was begun while the clock was ahead: it would last until that time comes again. */
+/** A window that began while a clock was ahead would last until that time. */
 const endsTooLate = ({ msBeforeNext }: RateLimiterRes, { seconds }: Window) =>
   msBeforeNext > seconds * 1000 + differenceMs;
 
 const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
 
-/** @param blockAt the count from which on this process answers from memory until the window ends. */
+/** @param blockAt the count from which memory answers until the window ends */
 function getLimiter(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
   const limiters: Limiters = limitersByPool.get(pool()) ?? new Map();
   limitersByPool.set(pool(), limiters);

@@ -1,9 +1,7 @@
 /**
- * A generator's chunks as a response body. Each chunk is produced when the previous one was read; cancelling the stream
- * ends the generator. If the generator throws, the stream ends early with an error.
- *
- * @param onError called with the reason when the stream ends early for another one than that its client is gone.
- * @param onEnd called once the stream has ended, however it did.
+ * Cancelling the stream ends the generator.
+ * @param onError gets an error, unless the client is gone
+ * @param onEnd is called in any case
  */
 export function streamChunks(
   chunks: AsyncGenerator<Uint8Array, undefined>,
@@ -24,7 +22,7 @@ export function streamChunks(
       }
     },
     async cancel() {
-      // A generator that was never started runs none of its own `finally`.
+      // A generator that was never started does not run its `finally`.
       await chunks.return(undefined).finally(onEnd);
     },
   });

@@ -1,4 +1,3 @@
-// The operations of uploads and their jobs (lib/http/operation.ts).
 import { z } from "zod";
 import { usualWireBytes } from "#lib/env";
 import type { Operation } from "#lib/http/operation";
@@ -84,7 +83,7 @@ export const sendBatch = {
     group: "Ingest",
     summary: "Send a batch",
     text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written; or send only what came since, with \`append\`. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; on the wire it has at most \`ingest.wireBytes\` of \`/api/limits\`, by default ${usualWireBytes / 2 ** 20} MiB.`,
-    // Its traces are parsed one by one (lib/ingest/schema.ts).
+    // lib/ingest/schema.ts parses each trace by itself.
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
     headers: sentHeaders,
     answers: { 202: accepted },

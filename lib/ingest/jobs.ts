@@ -1,15 +1,13 @@
-// A user's upload jobs, as the API and the dashboard show them.
 import "server-only";
 import { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
-import { getTitle } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/titles/find";
 
 export type Job = z.input<typeof jobResponse>;
 
-/** A job in the dashboard: with its machine, why traces were kept, and whether its upload is still stored. */
 export type ListedJob = Omit<Job, "kept"> & {
   machine: string;
   kept: KeptReasons | null;
@@ -18,10 +16,9 @@ export type ListedJob = Omit<Job, "kept"> & {
 
 export type KeptTrace = z.output<typeof keptTrace>;
 
-/** How many traces an upload left as stored, by reason. Null for a job of a version that did not record them. */
+/** Null for a job of an earlier version. */
 type KeptReasons = { deleted: number; newer: number; shorter: number };
 
-/** Jobs that have not ended, or those that failed. */
 export type JobFilter = "waiting" | "failed";
 
 const filterStatuses = { waiting: openStatuses, failed: ["failed"] } as const;
@@ -58,7 +55,7 @@ const listedColumns = {
   upload: { select: { removedAt: true } },
 } satisfies Prisma.IngestJobSelect;
 
-/** A job as the API shows it. @throws SpoorError `not_found`, for another user's job as well */
+/** @throws SpoorError `not_found` */
 export async function getJob(userId: string, jobId: string): Promise<Job> {
   const row = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },
@@ -73,7 +70,7 @@ export async function getJob(userId: string, jobId: string): Promise<Job> {
   };
 }
 
-/** One job as the dashboard shows it. @throws SpoorError `not_found`, for another user's job as well */
+/** @throws SpoorError `not_found` */
 export async function getListedJob(userId: string, jobId: string): Promise<ListedJob & { keptTraces: KeptTrace[] }> {
   const row = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },
@@ -83,11 +80,7 @@ export async function getListedJob(userId: string, jobId: string): Promise<Liste
   return { ...presentListed(row), keptTraces: keptTraces.parse(row.kept ?? []) };
 }
 
-/**
- * A page of a user's jobs, newest first.
- *
- * @param page.before the id after which the page begins.
- */
+/** @param page.before the id after which the page begins */
 export async function listJobs(
   userId: string,
   page: { filter?: JobFilter | undefined; before?: string | undefined; limit: number },
@@ -105,7 +98,6 @@ export async function listJobs(
   return rows.map(presentListed);
 }
 
-/** How many of a user's jobs are queued, running and failed. */
 export async function countJobs(userId: string): Promise<{ queued: number; running: number; failed: number }> {
   const groups = await prisma().ingestJob.groupBy({
     by: ["status"],
@@ -115,7 +107,6 @@ export async function countJobs(userId: string): Promise<{ queued: number; runni
   return { queued: 0, running: 0, failed: 0, ...Object.fromEntries(groups.map((one) => [one.status, one._count])) };
 }
 
-/** Whether any user's upload is queued or running. */
 export async function hasOpenJobs(): Promise<boolean> {
   const open = await prisma().ingestJob.findFirst({
     where: { status: { in: [...openStatuses] } },
@@ -124,14 +115,9 @@ export async function hasOpenJobs(): Promise<boolean> {
   return open !== null;
 }
 
-/** A session that an upload created or updated. */
 export type WrittenSession = { id: string; title: string };
 
-/**
- * The sessions that an upload created or updated and that still exist, in the order of their ids.
- *
- * @param max how many to return at most.
- */
+/** In the order of their ids. */
 export async function listWrittenSessions(userId: string, jobId: string, max: number): Promise<WrittenSession[]> {
   const job = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },

@@ -8,11 +8,9 @@ import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
 /**
- * Puts a failed job back into the queue, with its attempts reset. It keeps its place among the user's uploads, so that it
- * overwrites nothing newer.
- *
- * @throws SpoorError `not_found` for a missing job, another user's, and one whose upload is no longer stored;
- *   `invalid_request` for one that did not fail; `payload_too_large` where it is over the user's quota. Of several calls at once exactly one succeeds.
+ * The job keeps its place among the user's uploads, so that it overwrites nothing newer; of several calls at once
+ * exactly one succeeds.
+ * @throws SpoorError `not_found`, `invalid_request` if it did not fail, `payload_too_large` over the quota
  */
 export async function replayJob(userId: string, jobId: string): Promise<void> {
   await prepareQueue();
@@ -29,14 +27,10 @@ const states = {
   succeeded: "was processed",
 } as const;
 
-/** Not one that is only there because others share its body. */
+/** A removed upload exists only for others that share its body. */
 const isKept = { removedAt: null };
 
-/**
- * Puts a user's failed jobs back into the queue, oldest first and at most `limits.ingest.maxReplays` of them.
- *
- * @returns how many were put back; how many more can be; and how many cannot, because their uploads are no longer stored.
- */
+/** Oldest first. @returns how many were requeued, are left, or have lost their uploads */
 export async function replayFailedJobs(userId: string): Promise<{ replayed: number; left: number; gone: number }> {
   await prepareQueue();
   return prisma().$transaction(async (tx) => {
@@ -58,7 +52,6 @@ export async function replayFailedJobs(userId: string): Promise<{ replayed: numb
   });
 }
 
-/** Requeues those of the jobs that are failed and still stored. @returns how many: none that another call requeues */
 async function requeueFailed(tx: Db, userId: string, jobIds: string[]): Promise<number> {
   const requeued = await tx.ingestJob.updateManyAndReturn({
     where: { userId, id: { in: jobIds }, status: "failed", upload: isKept },

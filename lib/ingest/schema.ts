@@ -7,7 +7,6 @@ const { ingest, trace: max, message: messageLimits } = limits;
 const wholeNumber = z.int().min(0).max(messageLimits.integer);
 const metadata = z.record(z.string(), z.unknown(), { error: "must be an object" });
 
-/** A message as it is sent. */
 export const ingestMessage = z.looseObject({
   position: wholeNumber.describe("The message's position: unique in its trace; gaps and any order are allowed."),
   content: z.string(),
@@ -17,10 +16,9 @@ export const ingestMessage = z.looseObject({
   metadata: metadata.optional(),
 });
 
-/** A trace as it is sent. */
 export const ingestTrace = z
   .looseObject({
-    // Parts of the key: no character of them may be replaced.
+    // No character of the key may be replaced.
     sourceId: exactText(1, max.sourceId).describe("The session's id at its source."),
     source: exactText(1, max.source).default("unknown").describe("The agent or adapter that it comes from."),
     messages: z.array(ingestMessage).max(ingest.messagesPerTrace),
@@ -40,10 +38,7 @@ export const ingestTrace = z
     error: "can't be combined with replace",
   });
 
-/**
- * The body of `POST /api/ingest`. Its traces are parsed one by one as `ingestTrace`: zod reports every error, and for five
- * million invalid messages that takes 3 GB and half a minute.
- */
+/** zod's errors for five million invalid messages take 3 GB, so each trace is parsed by itself. */
 export const ingestRequest = z.looseObject({ traces: z.array(z.unknown()).max(ingest.traces) });
 
 export type SentTrace = z.output<typeof ingestTrace>;
@@ -59,18 +54,14 @@ export const idempotencyKey = z
 
 const count = z.int().min(0);
 
-/** The statuses of a job that has not ended. */
 export const openStatuses = ["queued", "running"] as const;
 
 export const jobStatus = z.enum([...openStatuses, "succeeded", "failed"]);
 
-/** A trace that was not appended to, and how many messages are stored of it. */
 export const incompleteTrace = z.object({ source: z.string(), sourceId: z.string(), messageCount: count });
 
-/** Why a trace was kept as stored: its owner deleted it, a newer upload wrote it, or the upload has fewer messages. */
 export const keptReasons = ["deleted", "newer", "shorter"] as const;
 
-/** A trace that was kept as stored although the upload differs, and how many messages are stored of it. */
 export const keptTrace = incompleteTrace.extend({ reason: z.enum(keptReasons) });
 
 export const jobResponse = z.object({
@@ -96,10 +87,9 @@ export const jobResponse = z.object({
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
-/** The payload of a queue entry: the key of the job's row. */
 export const ingestPayload = z.object({ userId: z.uuid(), jobId: z.uuid() });
 
-/** What `POST /api/pictures/missing` takes and answers. */
+/** `POST /api/pictures/missing`. */
 export const missingPicturesRequest = z.looseObject({
   hashes: z.array(pictureHash).max(limits.pictures.hashesPerRequest),
 });

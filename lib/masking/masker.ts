@@ -7,24 +7,23 @@ import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
 import { makePlaceholder } from "#lib/secrets/kinds";
 import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "#lib/secrets/mask";
 
-/** What its user decided of one secret: `mask` or `keep`; in one trace where it has a key, otherwise everywhere. */
+/** A user's decision on one secret, in one trace or everywhere. */
 export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; source?: string; sourceId?: string };
 
 /**
- * What is masked in a user's sessions. `stamp` tells one policy from another; `key` makes the marks of the user's secrets.
- * `masks` is whether all that is certain to be a secret is masked, unless a ruling says otherwise.
+ * `stamp` differs between policies; `key` makes the user's marks; `masks` masks all certain secrets that no ruling
+ * keeps.
  */
 export type MaskingPolicy = {
   stamp: string;
   key: Uint8Array;
   masks: boolean;
   rulings: readonly Ruling[];
-  /** What the projects are known by in whose sessions it does not; a folder is one of `machine`, which sends them. */
+  /** Projects that are not masked; a folder belongs to `machine`. */
   unmasked?: readonly ProjectAlias[];
   machine?: string;
 };
 
-/** A trace that is masked: its key, and what tells its project. */
 export type MaskedTrace = {
   source: string;
   sourceId: string;
@@ -33,11 +32,11 @@ export type MaskedTrace = {
   machine?: string | null;
 };
 
-/** Whether something may be masked by a policy at all: otherwise nothing need be looked for. */
+/** Otherwise nothing has to be searched. */
 export const masksAny = ({ masks, rulings }: MaskingPolicy): boolean =>
   masks || rulings.some(({ verdict }) => verdict === "mask");
 
-/** Whether a trace is of a project in whose sessions nothing is masked: the strongest of what tells its project has to say so. */
+/** Only the strongest sign of the trace's project counts. */
 function isUnmasked({ unmasked = [], machine }: MaskingPolicy, trace: MaskedTrace): boolean {
   if (unmasked.length === 0) return false;
   const [sign] = listProjectSigns({
@@ -51,19 +50,18 @@ function isUnmasked({ unmasked = [], machine }: MaskingPolicy, trace: MaskedTrac
   );
 }
 
-/** A secret's eight hexadecimal digits: the same for the same secret of a user, and not to be searched for without the key. */
+/** Eight hexadecimal digits, which are the same for the same secret of a user, and useless without the key. */
 export const makeMark = (key: Uint8Array, value: string | Uint8Array): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
-/** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
+/** A text may repeat a secret a million times. */
 const maxMarks = 10_000;
 
 type SecretVerdicts = Map<string, Ruling["verdict"]>;
 
-/** The verdicts of a policy: everywhere, and by trace. */
 type PolicyVerdicts = { everywhere: SecretVerdicts; inTraces: Map<string, SecretVerdicts> };
 
-/** Verdicts by policy, made once: a batch may have a thousand traces, and a policy ten thousand rulings. */
+/** A batch may have a thousand traces, and a policy ten thousand rulings. */
 const decidedByPolicy = new WeakMap<MaskingPolicy, PolicyVerdicts>();
 
 function readDecided(policy: MaskingPolicy): PolicyVerdicts {
@@ -83,7 +81,6 @@ function readDecided(policy: MaskingPolicy): PolicyVerdicts {
 const makeKey = ({ source, sourceId }: { source?: string | undefined; sourceId: string }): string =>
   JSON.stringify([source, sourceId]);
 
-/** Masks the texts of one trace by its user's policy. */
 export class Masker {
   readonly #policy: MaskingPolicy;
   readonly #masks: boolean;
@@ -95,8 +92,8 @@ export class Masker {
   readonly #seen: ((kind: string, mark: string) => void) | undefined;
 
   /**
-   * @param trace its key; without it what was decided for single traces does not count.
-   * @param seen where it is given, everything that may be a secret is masked, and told.
+   * @param trace without it, rulings on single traces do not count
+   * @param seen receives every possible secret, and all are masked
    */
   constructor(policy: MaskingPolicy, trace?: MaskedTrace, seen?: (kind: string, mark: string) => void) {
     this.#policy = policy;
@@ -106,7 +103,6 @@ export class Masker {
     this.#own = trace && this.#decided.inTraces.get(makeKey(trace));
   }
 
-  /** The text with what is to be masked replaced by `[redacted:KIND:xxxxxxxx]`. */
   text(text: string): string {
     const found = findSecrets(text).filter((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
     return replaceSecrets(text, found, this.#replace);
@@ -120,22 +116,21 @@ export class Masker {
     return placeholder;
   };
 
-  /** Whether values were masked so far that may stand elsewhere in their trace, where they can't be told from other words. */
+  /** True if a value that only its context identified was masked, which may occur elsewhere. */
   get hasEchoes(): boolean {
     return this.#echoes.areSome;
   }
 
-  /** A value of JSON without what was masked so far anywhere in its trace. */
+  /** Masks what was masked before in another place of the trace. */
   withoutEchoes<T>(value: T): T {
     return this.#echoes.without(value);
   }
 
-  /** Whether `text` would change a text. */
   wouldMask(text: string): boolean {
     return findSecrets(text).some((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
   }
 
-  /** A value of JSON with all its texts and names masked, and what only stands beside them tells to be a secret. */
+  /** Masks texts, names of fields, and values that their context identifies. */
   value<T>(value: T): T {
     const find = (json: string) =>
       findSecrets(json).filter((secret) => this.#isMasked(secret, unescapeText(json.slice(secret.start, secret.end))));
@@ -146,7 +141,6 @@ export class Masker {
     );
   }
 
-  /** A secret's mark. */
   mark(value: string): string {
     const known = this.#marks.get(value);
     if (known !== undefined) return known;
@@ -155,7 +149,6 @@ export class Masker {
     return mark;
   }
 
-  /** Whether single secrets were decided of, by their values. */
   get #hasVerdicts(): boolean {
     return this.#decided.everywhere.size > 0 || this.#own !== undefined;
   }

@@ -1,40 +1,34 @@
 import "server-only";
+import { createHmac } from "node:crypto";
 import { prisma } from "#lib/db/client";
+import { requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
-import { makeMarkKey } from "#lib/masking/key";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readRulings } from "#lib/masking/sql";
 import type { ProjectAlias } from "#lib/reader/project";
 import { rulesVersion } from "#lib/secrets/kinds";
 
-/** Whether a stop of masking is over, or there was none. */
 export const isMasking = ({ masks, masksAgainAt }: { masks: boolean; masksAgainAt: Date | null }, now: Date): boolean =>
   masks || (masksAgainAt !== null && masksAgainAt <= now);
 
-/** The projects of a user whose masking is stopped. */
 export const unmaskedProjects = (userId: string, now: Date) => ({
   ...{ userId, masks: false, mergedInto: null },
   OR: [{ masksAgainAt: null }, { masksAgainAt: { gt: now } }],
 });
 
-/**
- * What is masked in a user's sessions. Until a user decides something, all that is certain.
- *
- * @param machine the one that sent them
- */
+/** Until a user decides something, all certain secrets are masked. @param machine that sent the sessions */
 export async function readPolicy(userId: string, machine?: string, now = new Date()): Promise<MaskingPolicy> {
   const stored = await prisma().secretPolicy.findUnique({ where: { userId } });
   const { version = 0 } = stored ?? {};
   const masks = !stored || isMasking(stored, now);
   const [rulings, unmasked] =
     version === 0 ? [[], []] : await Promise.all([readRulings(userId), readUnmasked(userId, now)]);
-  // A stop that ends by itself makes another policy of it, too.
+  // A stop that ends by itself changes the policy, too.
   const stops = masks && unmasked.length === 0 ? "" : `-${masks ? unmasked.length : "all"}`;
   const stamp = `${rulesVersion}.${version}${stops}`;
   return { stamp, key: makeMarkKey(userId), masks, rulings, unmasked, ...(machine !== undefined && { machine }) };
 }
 
-/** What the projects are known by whose masking is stopped. */
 async function readUnmasked(userId: string, now: Date): Promise<ProjectAlias[]> {
   const aliases = await prisma().projectAlias.findMany({
     where: { userId, project: unmaskedProjects(userId, now) },
@@ -43,3 +37,13 @@ async function readUnmasked(userId: string, now: Date): Promise<ProjectAlias[]> 
   });
   return aliases as ProjectAlias[];
 }
+
+/** In a ruling for all traces, this is the trace's id. */
+export const everywhere = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * A copy, since it is passed to threads. Another `AUTH_SECRET` changes all marks, and forgets decisions on single
+ * secrets.
+ */
+export const makeMarkKey = (userId: string): Uint8Array =>
+  new Uint8Array(createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`secrets:${userId}`).digest());

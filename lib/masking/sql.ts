@@ -1,11 +1,10 @@
-// The rulings of a user, of which each upload needs all. SQL: as one value; Prisma takes 100 ms of the event loop for 10,000 rows.
+// SQL: one value, since Prisma blocks the event loop for 100 ms with 10,000 rows.
 import "server-only";
 import { pool } from "#lib/db/client";
 import type { Ruling } from "#lib/masking/masker";
 
 type RulingRow = [kind: string, mark: string, verdict: string, source: string | null, sourceId: string | null];
 
-/** All rulings of a user, the oldest first. */
 export async function readRulings(userId: string): Promise<Ruling[]> {
   const { rows } = await pool().query<{ rulings: RulingRow[] | null }>(
     `select json_agg(json_build_array(kind, mark, verdict, source, source_id) order by created_at) as rulings

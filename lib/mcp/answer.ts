@@ -1,9 +1,7 @@
-// What a tool answers: Markdown for an agent, bounded in bytes.
 import { env } from "#lib/env";
 import { limits } from "#lib/limits";
 import { named, notice } from "#lib/mcp/quote";
 
-/** A page of blocks that ends before it is too long. */
 export class AgentAnswer {
   readonly #blocks: string[] = [];
   #left: number;
@@ -11,11 +9,11 @@ export class AgentAnswer {
   constructor(head: string, maxBytes: number = limits.mcp.answerBytes) {
     const start = `${head}\n${notice}`;
     this.#blocks.push(start);
-    // For the last line, which says how to go on.
+    // Room for the last line, which says how to continue.
     this.#left = maxBytes - Buffer.byteLength(start) - 600;
   }
 
-  /** Adds a block where it fits. @returns whether it did */
+  /** @returns false if the block does not fit */
   add(block: string): boolean {
     const bytes = Buffer.byteLength(block) + 2;
     if (bytes > this.#left) return false;
@@ -24,7 +22,6 @@ export class AgentAnswer {
     return true;
   }
 
-  /** The bytes that a further block may have. */
   get room(): number {
     return Math.max(0, this.#left - 2);
   }
@@ -36,15 +33,13 @@ export class AgentAnswer {
   }
 }
 
-/** Where a person reads a session, at a message of it. */
 export const linkTo = (id: string, position?: number): string =>
   `${env().BASE_URL}/traces/${id}${position === undefined ? "" : `?at=${position}`}`;
 
-/** " +3 −1"; nothing where no line is known to have changed, as of agents that tell only that they wrote a file. */
+/** `" +3 −1"`; empty if no changed line is known, as with agents that only report a written file. */
 export const changedLines = (added: number, removed: number): string =>
   added + removed > 0 ? ` +${added} −${removed}` : "";
 
-/** What of a trace every answer cites. */
 export type CitedTrace = {
   id: string;
   title: string | null;
@@ -54,7 +49,6 @@ export type CitedTrace = {
   dated: boolean;
 };
 
-/** A session's title, and a line with what is needed to read on. */
 export function citation(
   { id, title, source, project, updatedAt, dated }: CitedTrace,
   more: (string | undefined)[] = [],

@@ -1,10 +1,9 @@
-// The operation of the Model Context Protocol (lib/http/operation.ts).
 import { z } from "zod";
 import { exactText } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";
 
-/** A message of JSON-RPC 2.0, whose contents the SDK checks; batches are no longer part of the protocol. */
+/** The SDK checks the contents; the protocol no longer has batches. */
 const message = z.looseObject({
   jsonrpc: z.literal("2.0"),
   method: z.string().max(128).optional(),

@@ -1,4 +1,4 @@
-// Cursors as agents have them. One holds the place of a session: sealed, it tells nothing, and none can be made up.
+// Cursors contain the place of a session, so they are sealed.
 import "server-only";
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { requiredEnv } from "#lib/env";
@@ -8,13 +8,12 @@ import type { AgentReader } from "#lib/mcp/tools/tool";
 const algorithm = "aes-256-gcm";
 const [nonceBytes, tagBytes] = [12, 16];
 
-/** A key for each reader and tool: what was given to one opens nothing for another (NIST SP 800-38D, RFC 5869). */
+/** A cursor of one reader or tool opens nothing for another (NIST SP 800-38D, RFC 5869). */
 const makeCursorKey = ({ userId, projectId }: AgentReader, tool: string): Buffer =>
   Buffer.from(
     hkdfSync("sha256", requiredEnv("AUTH_SECRET"), "", JSON.stringify(["cursor", userId, projectId, tool]), 32),
   );
 
-/** A tool's cursor for its reader; null where there is none. */
 export function sealCursor(reader: AgentReader, tool: string, cursor: string | null): string | null {
   if (cursor === null) return null;
   const nonce = randomBytes(nonceBytes);
@@ -23,7 +22,7 @@ export function sealCursor(reader: AgentReader, tool: string, cursor: string | n
   return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString("base64url");
 }
 
-/** @throws SpoorError `invalid_request` for one that this tool did not give to this reader */
+/** @throws SpoorError `invalid_request` for a cursor that this tool did not give to this reader */
 export function openCursor(reader: AgentReader, tool: string, sealed: string | undefined): string | undefined {
   if (sealed === undefined) return undefined;
   const bytes = Buffer.from(sealed, "base64url");

@@ -1,25 +1,24 @@
-// What an error message is looked for by: its line as it is, then what of it is the same each time it is printed.
+// An error is searched by its whole line, then by the parts that are the same each time.
 
-/** Of a longer line the beginning is looked for. */
 const maxLine = 500;
 
-/** The parts of an error that have to be found, each as it is written; `isExact` if they are all of its line. */
+/** `isExact` if the parts are the whole line. */
 export type ErrorSearch = { parts: string[]; isExact: boolean };
 
-/** Words that nearly every error has. */
+/** Nearly every error has these. */
 const common = new Set(
   "error errors failed failure cannot could can't not the and for with from find found module file line unexpected undefined null exception invalid type".split(
     " ",
   ),
 );
 
-/** The line that says what is wrong: not the head of a stack trace, or a line of it. */
+/** Skips the lines of stack traces. */
 function findErrorLine(error: string): string {
   const lines = error.split("\n").filter((one) => /\p{L}{3}/u.test(one));
   return (lines.find((one) => !/^(?:\s|Traceback |at )/.test(one)) ?? lines[0] ?? "").slice(0, maxLine);
 }
 
-/** The words of an error that say most: names with signs, digits or capitals within first, then long ones. */
+/** Names with signs, digits or capitals first, then long words. */
 export function tellingWords(error: string): string[] {
   const words = [...findErrorLine(error).matchAll(/[\p{L}_$][\p{L}\p{N}_$.-]*[\p{L}\p{N}_$]/gu)].map(([word]) => word);
   const weight = (word: string) => word.length + (/[._$\d]|\p{Ll}\p{Lu}/u.test(word) ? 100 : 0);
@@ -30,14 +29,14 @@ export function tellingWords(error: string): string[] {
 
 const max = { parts: 4, words: 12 };
 
-/** Where it happened, who says it, and when: `./a/b.go:10:3:`, `Error:`, `2026/03/02 18:42:41 WARN`. */
+/** `./a/b.go:10:3:`, `Error:`, `2026/03/02 18:42:41 WARN`. */
 const heads =
   /^(?:\S+:\d+(?::\d+)?:?\s+|(?:error|fatal|warning|warn)\b:?\s+|[\d/:.TZ-]+\s+|\w+:\s+(?=command not found))+/i;
 
-/** What of a line differs each time: numbers, what is in quotes, paths, and ids. */
+/** Numbers, quotations, paths and ids differ each time. */
 const variable = /"[^"]*"|'[^']*'|`[^`]*`|\S*\/\S*|\S*\d\S*/;
 
-/** What is looked for, one after the other. Each part is in quotes, so that no sign of an error has a meaning in the search. */
+/** In order of preference. Quotes keep signs of an error from having a meaning in the search. */
 export function attemptsFor(error: string): ErrorSearch[] {
   const line = findErrorLine(error).replaceAll(/[“”]/g, '"');
   const core = line.trim().replace(heads, "");
@@ -53,7 +52,7 @@ export function attemptsFor(error: string): ErrorSearch[] {
   return attempts.filter(({ parts }) => parts.length > 0 && seen.size !== seen.add(parts.join("\n")).size);
 }
 
-/** The first parts of a text between what matches, of so many words at least, without the signs around them. */
+/** Parts without the signs around them. */
 function splitErrorLine(text: string, between: RegExp, minWords: number): string[] {
   const parts = text.split(between).map((part) => part.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ""));
   const enough = parts.filter((part) => (part.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= minWords);

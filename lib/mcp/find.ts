@@ -1,20 +1,17 @@
-// The one place where tools search: what the list of sessions does, too.
 import "server-only";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
 import { listTraces, type Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
 
-/** A session that a search found, and the positions of the messages that match best. */
 export type FoundMessages = { trace: Trace; positions: number[] };
 
 type FindPage = { cursor?: string | undefined; limit: number };
 
 /**
- * A page of the sessions that a query finds, the best match first. `isPartial` where none has all of it and these have most;
- * `corrected` is what was searched for instead of a word that is in none.
- *
- * @throws SpoorError `invalid_request` for a query that is none, `overloaded` as `heavyRead`
+ * Best match first. `isPartial` if no session has all words and these have most; `corrected` replaced a word that is in
+ * none.
+ * @throws SpoorError `invalid_request` for an invalid query, `overloaded` as `heavyRead`
  */
 export async function findSessions(
   userId: string,
@@ -32,6 +29,6 @@ export async function findSessions(
   return { found, nextCursor, isPartial: partial === true, ...(corrected !== undefined && { corrected }) };
 }
 
-/** The words of a query by which the place in a text is found again. */
+/** The words by which a place in a text is found again. */
 export const splitWords = (q: string): string[] =>
   [...q.matchAll(/[\p{L}\p{N}_./-]{2,}/gu)].map(([word]) => word).toSorted((a, b) => b.length - a.length);

@@ -1,4 +1,3 @@
-// Answers the calls of people's agents, within what each may ask a minute.
 import "server-only";
 import { SpoorError } from "#lib/errors";
 import { overLimit } from "#lib/http/rate-limit";
@@ -9,12 +8,7 @@ import { type McpCall, openTransport } from "#lib/mcp/transport";
 
 let loaded: Promise<(call: McpCall) => Promise<Response>> | undefined;
 
-/**
- * Answers one call of a person's agent.
- *
- * @param body the request's JSON, one object.
- * @throws SpoorError `access_denied` for another site's page, `rate_limited`
- */
+/** @throws SpoorError `access_denied` for another site's page, `rate_limited` */
 export async function answerCall(request: Request, body: unknown, reader: AgentReader): Promise<Response> {
   const wait = await overLimit("mcp", reader.userId, { points: limits.mcp.callsPerMinutePerUser, seconds: 60 });
   if (wait !== undefined) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
@@ -23,7 +17,7 @@ export async function answerCall(request: Request, body: unknown, reader: AgentR
   return answer({ request, body, reader });
 }
 
-/** Loads the SDK: about a megabyte that no other route needs. */
+/** The SDK is about a megabyte that no other route needs. */
 async function load() {
   const sdk = await import("@modelcontextprotocol/server");
   return openTransport(sdk, serverMaker(sdk, "1"));

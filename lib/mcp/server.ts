@@ -1,4 +1,3 @@
-// The server as the protocol's SDK takes it: one a request, with the tools, resources and prompts of one person.
 import "server-only";
 import type * as Sdk from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -15,8 +14,8 @@ import { listRecent } from "#lib/mcp/tools/recent";
 import { searchSessions } from "#lib/mcp/tools/search";
 import { sessionSummary, summarizeTrace } from "#lib/mcp/tools/summary";
 import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
+import { within } from "#lib/mcp/tools/tool";
 import type { MakeServer } from "#lib/mcp/transport";
-import { within } from "#lib/mcp/within";
 import { getTrace, listTraces } from "#lib/traces/queries";
 
 const instructions =
@@ -31,14 +30,13 @@ const tools = [
   sessionSummary,
 ] as unknown as Tool[];
 
-/** The lists stay as they are while a client is connected. The SDK says otherwise where nothing is said. */
+/** The SDK's default announces lists that change. */
 const fixed = { listChanged: false };
 const capabilities = { tools: fixed, resources: fixed, prompts: fixed };
 
-/** How many sessions are listed as resources: the latest. */
 const maxResources = 20;
 
-/** What makes servers with the SDK, which is loaded by the first call that needs it. */
+/** The first call that needs the SDK loads it. */
 export function serverMaker(
   { McpServer, ResourceTemplate, ResourceNotFoundError }: typeof Sdk,
   version: string,
@@ -74,7 +72,7 @@ function addTool(server: Sdk.McpServer, { name, title, description, input, run }
   });
 }
 
-/** What an agent is told of an error: what it can mend, and nothing of what is inside. */
+/** Tells an agent what it can correct, and nothing of the server's inside. */
 function told(error: unknown, tool: string): string {
   if (error instanceof SpoorError) {
     const fields = (error.errors ?? []).map(({ path, message }) => `${path} ${message}.`);
@@ -100,7 +98,7 @@ async function listResources(reader: AgentReader) {
   return { resources };
 }
 
-/** @returns a session's facts and the start of its talk; undefined where the reader has no such session */
+/** @returns a session's facts and the start of its talk; undefined if the reader may not read it */
 async function readResource(id: string, reader: AgentReader): Promise<string | undefined> {
   if (!z.uuid().safeParse(id).success) return undefined;
   const { userId } = reader;

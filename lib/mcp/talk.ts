@@ -1,4 +1,3 @@
-// A session's messages as an agent reads them.
 import { limits } from "#lib/limits";
 import { excerpt, named, quotation, shortened, shown } from "#lib/mcp/quote";
 import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
@@ -6,24 +5,24 @@ import { splitPieces } from "#lib/reader/kind";
 import { readableJson } from "#lib/reader/text";
 import type { Message } from "#lib/traces/queries";
 
-/** `talk`: what people and agents said to each other, with tools by their names; `all`: tools' input and output, too. */
+/** `talk` names tools; `all` includes their input and output. */
 export type TalkDetail = "talk" | "all";
 
 const { messageCharacters } = limits.mcp;
-/** No more of a message is looked through for secrets: that takes time, and so much is never shown. */
+/** Searching longer texts for secrets takes too long, and they are never shown. */
 const maxScanned = 200_000;
 
-/** Ends between words: half a secret is not recognized. */
+/** Half a secret is not recognized, so this ends between words. */
 function scanned(text: string): string {
   if (text.length <= maxScanned) return text;
   const end = Math.max(text.lastIndexOf(" ", maxScanned), text.lastIndexOf("\n", maxScanned));
   return text.slice(0, end > maxScanned / 2 ? end : 0).toWellFormed();
 }
 
-/** A message as it is shown: a block of its own, or only the names of the tools that it called. */
+/** A block, or only the names of the tools that a message called. */
 type TalkItem = { block: string } | { tools: string[] };
 
-/** @returns undefined for a message that has nothing to say at this detail */
+/** @returns undefined for a message without anything to show at this detail */
 export function showMessage(message: Message, detail: TalkDetail): TalkItem | undefined {
   const { position, role, createdAt } = message;
   const pieces = splitPieces({ ...message, content: scanned(message.content) });
@@ -42,7 +41,7 @@ function formatText(piece: MessagePiece, detail: TalkDetail): string {
   return said(piece.type === "result" ? piece.result.output : piece.text);
 }
 
-/** What was called by messages that said nothing, in one block. */
+/** One block for messages that only called tools. */
 export const toolsBlock = (from: number, to: number, tools: string[]): string =>
   `#${from}${to > from ? ` to #${to}` : ""} · tools: ${tools.slice(0, 20).join(", ")}${tools.length > 20 ? `, and ${tools.length - 20} more` : ""}`;
 
@@ -59,23 +58,23 @@ function callText(call: Call, result: ToolResult | undefined): string {
     .join("\n");
 }
 
-/** What a message says, without tools; masked and shortened. */
+/** Without tools; masked and shortened. */
 export const saidIn = (message: Message): string =>
   splitPieces({ ...message, content: scanned(message.content) })
     .flatMap((piece) => (piece.type === "text" && piece.kind === "assistant" ? piece.text.trim() : []))
     .map((text) => shortened(shown(text), messageCharacters))
     .join("\n");
 
-/** The surroundings of words in a message. What is around them is masked first: half a secret is not recognized. */
+/** Masked first, since half a secret is not recognized. */
 export const cutExcerpt = (
   { content }: Pick<Message, "content">,
   words: string[],
   length: number = limits.mcp.excerptCharacters,
 ) => excerpt(shownAround(content, words), words, length);
 
-/** Of a cut text nothing that is so near to where it was cut is shown: more than the longest secrets have, which are private keys. */
+/** Near a cut nothing is shown; this is longer than a private key. */
 const cutMargin = 10_000;
-/** A message that has more may have been cut where it was read. */
+/** A longer message may have been cut when it was read. */
 const surelyWhole = limits.traces.messagesPageBytes / 4;
 
 function shownAround(content: string, words: string[]): string {

@@ -2,7 +2,7 @@ import "server-only";
 import { holdUsers } from "#lib/auth/sql";
 import { pool, transaction } from "#lib/db/client";
 import { readAliases } from "#lib/db/sql/project-aliases";
-import { lockProjects } from "#lib/db/sql/project-lock";
+import { lockProjects } from "#lib/db/sql/run";
 import {
   areMoving,
   endSettling,

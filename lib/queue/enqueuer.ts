@@ -1,5 +1,4 @@
-// The pg-boss instance of a process that is no worker: it adds entries inside a caller's transaction and, for /api/cron,
-// takes single ones. It runs no maintenance.
+// For a process that is no worker.
 import "server-only";
 import { type Db, fromPrisma, type Job, PgBoss } from "pg-boss";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
@@ -10,7 +9,6 @@ import { heartbeatSeconds, type QueueName } from "#lib/queue/queues";
 
 const enqueuer = oncePerProcess("enqueuer", (): { boss?: Promise<PgBoss> | undefined } => ({}));
 
-/** A transaction of `pg` or of Prisma. */
 type QueueTransaction = Queryable | Prisma.TransactionClient;
 
 const executor = (runner: QueueTransaction): Db =>
@@ -21,7 +19,7 @@ function startEnqueuer(): Promise<PgBoss> {
     const boss = new PgBoss({
       db: { executeSql: (text, values) => pool().query(text, values as unknown[]) },
       supervise: false,
-      monitorIntervalSeconds: 1, // for `superviseQueues`, called once a minute at most
+      monitorIntervalSeconds: 1, // for `superviseQueues`
       schedule: false,
       migrate: false,
       createSchema: false,
@@ -35,16 +33,12 @@ function startEnqueuer(): Promise<PgBoss> {
   return enqueuer.boss;
 }
 
-/** Makes `enqueue` ready. Call it before a transaction: its first start needs connections of its own. */
+/** The first start needs connections of its own, so call it before a transaction. */
 export async function prepareQueue(): Promise<void> {
   await startEnqueuer();
 }
 
-/**
- * Adds entries inside the transaction `tx`: they exist if, and only if, it commits.
- *
- * @param getPlace how many entries go before a payload's: of two in different places the first is taken, also where it came later.
- */
+/** @param getPlace how many entries go before a payload's */
 export async function enqueue<P extends object>(
   tx: QueueTransaction,
   queue: QueueName,
@@ -62,7 +56,7 @@ async function withEnqueuer<T>(work: (boss: PgBoss) => Promise<T>): Promise<T> {
   try {
     return await work(boss);
   } catch (error) {
-    // An instance that failed to read its queues at its start never recovers: the next call makes a new one.
+    // An instance that failed to read its queues at its start never recovers.
     if (enqueuer.boss === starting) {
       enqueuer.boss = undefined;
       discard(boss);
@@ -71,17 +65,12 @@ async function withEnqueuer<T>(work: (boss: PgBoss) => Promise<T>): Promise<T> {
   }
 }
 
-/** Stops an instance's timers, which would poll its queues once a minute for as long as the process lives. */
+/** Its timers would poll the queues once a minute. */
 function discard(boss: PgBoss): void {
   boss.stop({ graceful: false }).catch((error) => log.warn({ err: error }, "a pg-boss instance could not be stopped"));
 }
 
-/**
- * Takes one entry of a queue and runs it, for a process that is no worker. Sends its heartbeat meanwhile, and reports
- * success or failure to the queue.
- *
- * @returns false if the queue had no entry.
- */
+/** @returns false if the queue is empty */
 export async function takeOne(queue: QueueName, run: (data: object) => Promise<void>): Promise<boolean> {
   const boss = await startEnqueuer();
   const [job] = await withEnqueuer((fetcher) => fetcher.fetch<object>(queue));
@@ -99,12 +88,11 @@ export async function takeOne(queue: QueueName, run: (data: object) => Promise<v
   return true;
 }
 
-/** A lost heartbeat is only logged: the next one arrives in time, or else another process takes the entry. */
+/** Without the next heartbeat another process takes the entry. */
 function sendHeartbeat(boss: PgBoss, queue: QueueName, job: Job<object>): void {
   boss.touch(queue, job).catch((error) => log.warn({ err: error }, "a queue entry's heartbeat was lost"));
 }
 
-/** Requeues entries whose process stopped sending heartbeats and deletes completed ones, as a worker does continuously. */
 export async function superviseQueues(): Promise<void> {
   await withEnqueuer((boss) => boss.supervise(undefined, { reindex: false }));
 }

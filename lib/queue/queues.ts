@@ -3,23 +3,23 @@ import { PgBoss } from "pg-boss";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { log } from "#lib/log";
 
-/** The queues' names. A queue entry's payload names rows; those rows are the source of truth. */
-export const queues = { ingest: "ingest", ingestDead: "ingest-dead", housekeeping: "housekeeping" } as const;
+/** An entry's payload names rows. */
+export const queues = { ingest: "ingest", ingestDead: "ingest-dead" } as const;
 
 export type QueueName = (typeof queues)[keyof typeof queues];
 
-/** After 10 s without a heartbeat (checked every second) a killed worker's entry goes to another worker. */
+/** A killed worker's entry then goes to another worker. */
 export const heartbeatSeconds = 10;
 
 const policies = [
-  // An entry without retries left moves to `ingest-dead`, whose handler marks the job as failed.
+  // The handler of `ingest-dead` marks the job of an entry without retries as failed.
   [queues.ingestDead, { retryLimit: 10, retryBackoff: true, retryDelayMax: 60 }],
   [
     queues.ingest,
     {
       notify: true,
       deadLetter: queues.ingestDead,
-      // Attempts are counted in the job's row (lib/ingest/jobs.ts), so that a database outage uses up none of them.
+      // Attempts are counted in the job's row, so that an outage of the database uses up none.
       retryLimit: 10_000,
       retryDelay: 1,
       retryBackoff: true,
@@ -30,10 +30,8 @@ const policies = [
       deleteAfterSeconds: 86_400,
     },
   ],
-  [queues.housekeeping, { policy: "short", retryLimit: 0, expireInSeconds: 900, deleteAfterSeconds: 86_400 }],
 ] as const;
 
-/** Creates pg-boss's tables and the queues, and updates the queues' policies. Part of migrating. */
 export async function installQueues(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({
     connectionString: withRequiredAuth(databaseUrl),
@@ -46,9 +44,9 @@ export async function installQueues(databaseUrl: string): Promise<void> {
   try {
     for (const [name, options] of policies) {
       await boss.createQueue(name, options);
-      const { policy: _immutable, ...changeable } = options as { policy?: string } & object;
-      await boss.updateQueue(name, changeable);
+      await boss.updateQueue(name, options);
     }
+    await boss.deleteQueue("housekeeping"); // of Spoor 0.2
   } finally {
     await boss.stop({ graceful: false });
   }

@@ -1,35 +1,38 @@
 import "server-only";
 import type pg from "pg";
-import { PgBoss } from "pg-boss";
+import { type Clock, PgBoss, systemClock } from "pg-boss";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { log } from "#lib/log";
 import { commitLater } from "#lib/queue/sql";
 
-/** How many connections a worker's queue has: for its statements, which are short, and one that listens. */
 const connections = { statements: 2, listening: 1 };
+
+/**
+ * The wall clock may be set back, and pg-boss, which waits for a time of its clock, would then look for killed workers' entries as much
+ * later.
+ */
+const steadyClock: Clock = { ...systemClock, now: () => Math.floor(performance.timeOrigin + performance.now()) };
 
 export const queueConnections = connections.statements + connections.listening;
 
 /**
- * A worker's pg-boss instance, with its own connections and LISTEN. The caller starts and stops it.
- *
- * Its own writes (taken, completed, to be retried) use `synchronous_commit=off`: if a crash of the database loses one, the
- * entry is handed out again and the job's row says that it is already done.
- *
- * @param hasSessions false where a pooler in transaction mode is in front of the database: no connection can listen then, and
- *   what is set on one reaches others' transactions.
+ * It does not wait for the disk: an entry whose completion a crash loses is handed out again, and its job's row says
+ * that it is done.
+ * @param hasSessions false behind a pooler, where a connection can't listen, and its settings reach other clients
  */
 export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBoss {
   const boss = new PgBoss({
     connectionString: withRequiredAuth(databaseUrl),
     application_name: "spoor-queue",
+    clock: steadyClock,
     max: connections.statements,
     useListenNotify: hasSessions,
     monitorIntervalSeconds: 1,
     superviseIntervalSeconds: 1,
+    schedule: false,
     migrate: false,
     createSchema: false,
-    // By a statement, since a pooler in session mode refuses `options` among the start-up parameters. The pool waits for it.
+    // A pooler in session mode refuses `options` among the start-up parameters.
     ...(hasSessions && ({ onConnect: commitLater } satisfies pg.PoolConfig)),
   });
   boss.on("error", (error) => log.warn({ err: error }, "pg-boss reported an error"));

@@ -24,7 +24,6 @@ export type ToolResult = {
   pictures?: ShownPicture[];
 };
 
-/** A message before calls are paired with results from other messages. */
 export type MessagePiece =
   /** @property own somebody wrote this command for the agent, so its expansion follows as the next message */
   | {

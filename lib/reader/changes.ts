@@ -7,11 +7,10 @@ import { countLines } from "#lib/reader/text";
 /** `lines` are cut at `maxLines`; the counts are complete. */
 export type DiffChange = { lines: DiffLine[] } & LineCounts;
 
-/** A larger change is shown as all old lines and all new lines, without a comparison. */
 const comparable = { characters: 200_000, edits: 2000, milliseconds: 50 };
 const maxLines = 5000;
 
-/** Limits the time this process spends comparing: many small edits in one segment would block every request. */
+/** Many small edits in one segment would block every request. */
 const time = { milliseconds: 400, share: 0.25 };
 let leftMs = time.milliseconds;
 let countedAt = performance.now();
@@ -25,8 +24,7 @@ function timeLeft(spentMs: number): number {
 }
 
 /**
- * Compares two pieces of a file, so a missing newline at the end is no difference unless it is the only one. The
- * counts equal those of `countChange`.
+ * A missing newline at the end is no difference unless it is the only one.
  * @param at the numbers of the texts' first lines in their file, if known
  */
 export function compare(before: string, after: string, effort?: Effort, at?: DiffLine["at"]): DiffChange {
@@ -54,7 +52,6 @@ function compareLines(before: string, after: string, at: DiffLine["at"]): DiffLi
   return [...lines.slice(0, maxLines), ...notDrawn(lines.length - maxLines)];
 }
 
-/** The diff library numbers lines within the two texts, not within the file. */
 const makeHeading = ({ oldStart, newStart }: { oldStart: number; newStart: number }, at: DiffLine["at"]): DiffLine => ({
   ...{ type: "hunk", text: "" },
   ...(at && { at: [at[0] + Math.max(1, oldStart) - 1, at[1] + Math.max(1, newStart) - 1] }),

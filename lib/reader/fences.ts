@@ -4,9 +4,9 @@ export type Fenced = { before: string; fences: { language: string; text: string 
 const opening = /^[ \t]{0,3}(`{3,100}|~{3,100})([^`\n]*)$/gm;
 
 /**
- * Exporters do not lengthen a fence when the quoted text has fences in it, so a block ends at the last closing line
- * before the next possible opening.
- * @param single the text has at most one block, which reaches to the last closing line
+ * Exporters do not lengthen fences around quoted fences, so a block ends at the last closing line before the next
+ * possible opening.
+ * @param single at most one block, which reaches to the last closing line
  */
 export function readFences(text: string, single: boolean): Fenced {
   opening.lastIndex = 0;

@@ -1,4 +1,4 @@
-import { type Spelling, spellingOf } from "#lib/evidence/spelling";
+import { type Spelling, spell } from "#lib/evidence/spelling";
 
 export type Folder = { path: string; name: string };
 
@@ -6,13 +6,12 @@ export type Folder = { path: string; name: string };
 type Path = { root: string; parts: string[]; marks: string[] };
 
 /**
- * Returns the main folder of the repository if the path is a worktree's, else the folder itself.
- * Known worktrees are inside their repository (`REPO/.claude/worktrees/x` and similar hidden folders,
- * `REPO/.worktrees/x`, `REPO/.conductor/x`, `REPO/.git/worktrees/x`), next to it (`REPO.worktrees/x`), or in an
- * agent's common folder, whose paths contain only the repository's name.
+ * Returns the main folder of the repository if the path is a worktree's: inside the repository
+ * (`REPO/.claude/worktrees/x`, `REPO/.worktrees/x`, `REPO/.git/worktrees/x`), next to it (`REPO.worktrees/x`), or in
+ * an agent's common folder, where only the name is known.
  * @returns undefined for anything but an absolute path with a name
  */
-export const parseFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellingOf);
+export const parseFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spell);
 
 /** As earlier releases spelled it, since stored aliases may have that spelling. */
 export const parseFormerFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellAsFormerly);

@@ -6,8 +6,8 @@ import { readMetadata } from "#lib/reader/metadata";
 import { firstLine } from "#lib/reader/text";
 
 /**
- * Decides what a message contains: by metadata, else by markers in its content, else by its role. If both metadata
- * and content describe the same call, the output comes from the content and the arguments from the metadata.
+ * By metadata, else by markers in the content, else by the role. If both describe a call, the output comes from the
+ * content and the arguments from the metadata.
  */
 export function splitPieces(message: ReaderMessage): MessagePiece[] {
   const described = readMetadata(message);

@@ -1,15 +1,11 @@
 export type LineCounts = { added: number; removed: number };
 
-/** Steps left for comparisons; callers that share one object are bounded together. */
 export type Effort = { steps: number };
 
 /** A step limit, unlike a time limit, gives the same counts on every machine; this one takes about 20 ms. */
 export const newEffort = (): Effort => ({ steps: 2_000_000 });
 
-/**
- * Counts the fewest added and removed lines between two pieces of a file. Beyond the effort, every line between the
- * first and the last difference counts as changed.
- */
+/** Beyond the effort, every line between the first and the last difference counts as changed. */
 export function countChange(before: string, after: string, effort: Effort = newEffort()): LineCounts {
   if (before === after) return { added: 0, removed: 0 };
   const [old, now] = [splitLines(before), splitLines(after)];
@@ -31,7 +27,6 @@ function splitLines(text: string): string[] {
   return lines;
 }
 
-/** The length of the longest common subsequence; 0 if it takes too much effort. */
 function countKept(old: string[], now: string[], effort: Effort): number {
   const [a, b] = numbered(old, now);
   const edits = countEdits(a, b, effort);
@@ -55,7 +50,6 @@ function numbered(old: string[], now: string[]): [number[], number[]] {
 /** Myers' greedy algorithm (1986): the fewest insertions and deletions. */
 function countEdits(a: number[], b: number[], effort: Effort): number | undefined {
   const max = a.length + b.length;
-  // Each edit costs more than the one before, so more edits than this are never reached.
   const bound = Math.min(max, Math.ceil(Math.sqrt(2 * Math.max(0, effort.steps))) + 1);
   const reached = new Int32Array(2 * bound + 3);
   for (let edits = 0; edits <= bound; edits += 1) {

@@ -9,10 +9,8 @@ export function isLive(updatedAt: string, now = Date.now()): boolean {
   return age < liveMinutes * 60_000 && age > -liveMinutes * 60_000;
 }
 
-/** Reasons for stopping with nothing left to say, as providers and agents write them. */
 const ended = new Set(["end_turn", "stop", "stop_sequence", "endturn", "completed", "complete", "finished"]);
 
-/** Undefined while the agent works, or if its format does not tell. */
 export function findWaitingState(messages: ReaderMessage[]): "waiting" | "asking" | undefined {
   const last = makeRows(messages).findLast(({ kind }) => kind !== "notice" && kind !== "thinking");
   const part = last?.parts.at(-1);

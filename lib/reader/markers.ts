@@ -10,10 +10,9 @@ const thinkTag = /^<(think|thinking)>/;
 const transcriptHeading = /^_\*\*(?:Agent|User)[^*\n]{0,200}\*\*_[ \t]*$/m;
 /** The heading of a sub-agent's message, which may occur alone. */
 const sidechain = /^_\*\*(?:Agent|User) - sidechain[^*\n]{0,200}\*\*_[ \t]*(?:\n|$)/;
-/** What may follow a wrapper: nothing, a rule, a transcript's heading, another wrapper. */
 const seam = /\s*(?:$|---[ \t]*(?:\n|$)|_\*\*|<tool-use |<think)/y;
 
-/** Reads the markers in messages without metadata. @returns undefined if there are none */
+/** @returns undefined if there are no markers */
 export function readMarkers(content: string): MessagePiece[] | undefined {
   const text = content.trimStart();
   if (toolTag.test(text) || thinkTag.test(text)) return readWrappers(text);
@@ -79,7 +78,6 @@ export function withoutRule(text: string): string {
   return line !== -1 && before.slice(line).trim() === "" ? before.trimEnd() : text;
 }
 
-/** Exporters write a tool as words and arguments in backticks, then its input or output in fences. */
 function readTool(name: string, type: string | undefined, summary: string, body: string): MessagePiece {
   const kind = findToolKind(name, type);
   const single = kind === "read" || kind === "search" || kind === "web";
@@ -94,7 +92,7 @@ function readTool(name: string, type: string | undefined, summary: string, body:
 }
 
 type Fence = { language: string; text: string };
-/** Fills in the call's input. @returns the fences that are its output */
+/** @returns the fences that are the output */
 type ToolReader = (call: Call, words: string, fences: Fence[]) => Fence[];
 
 const isDiff = ({ language }: Fence) => language === "diff" || language === "patch";
@@ -198,7 +196,7 @@ const noticeTags =
 const noticeText =
   /^(?:\[Request interrupted by user|Caveat: The messages below were generated|This session is being continued from a previous conversation|# AGENTS\.md instructions for )/;
 
-/** Recognizes an agent program's own messages by tag or first words. @returns undefined for any other text */
+/** @returns undefined for any other text */
 export function readNotice(text: string): MessagePiece[] | undefined {
   const tag = noticeTags.exec(text)?.[1];
   if (!tag && !noticeText.test(text)) return undefined;

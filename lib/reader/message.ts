@@ -63,7 +63,6 @@ export type Status = "ok" | "failed" | "rejected" | "pending";
 
 export type RowPart = {
   kind: ToolKind;
-  /** Always visible: a command, a path, a query, a thought's first line. */
   title: string;
   tool?: string;
   /** The agent's reason for the call. */
@@ -74,7 +73,6 @@ export type RowPart = {
   exitCode?: number;
   durationMs?: number;
   changes?: { added: number; removed: number };
-  /** The source id of the sub-agent's session that did the work. */
   session?: string;
   files?: { path: string; added: number; removed: number }[];
   blocks: Block[];

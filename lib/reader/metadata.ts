@@ -19,10 +19,7 @@ function getNumber(fields: Fields, ...keys: string[]): number | undefined {
 
 const idKeys = ["callId", "call_id", "tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "id"];
 
-/**
- * Reads the documented vocabulary (docs/trace-format.md) or the shapes that common agents write; undefined if there
- * is neither.
- */
+/** The documented vocabulary (docs/trace-format.md), or common agents' own shapes. */
 export function readMetadata({ metadata, content }: ReaderMessage): MessagePiece[] | undefined {
   if (!metadata) return undefined;
   const own = readOwn(metadata, content);
@@ -95,7 +92,6 @@ function readOwnResult(fields: Fields, metadata: Fields, content: string): ToolR
 const callTypes = /^(tool_use|server_tool_use|tool-call|tool_call|function_call|custom_tool_call|local_shell_call)$/;
 const resultTypes = /^(tool_result|web_search_tool_result|tool-result|function_call_output|custom_tool_call_output)$/;
 
-/** Blocks of Claude Code, Codex, Gemini and clients that use their APIs' formats. */
 function readForeign(fields: Fields, content: string): MessagePiece[] {
   const one = readBlock(fields, content);
   if (one) return [one];
@@ -115,7 +111,6 @@ function readForeign(fields: Fields, content: string): MessagePiece[] {
   return withContent(pieces, content);
 }
 
-/** The message's text precedes its metadata's pieces, or is the result's text if they are a result. */
 function withContent(pieces: MessagePiece[], content: string): MessagePiece[] {
   if (pieces.length === 0 || content.trim() === "") return pieces;
   if (pieces.some(({ type }) => type === "result")) return pieces;
@@ -215,7 +210,6 @@ function readThoughts(thoughts: unknown[]): MessagePiece[] {
   return text === "" ? [] : [{ type: "text", kind: "thinking", title: firstLine(text), text }];
 }
 
-/** Parses JSON in strings; any other value becomes the field `input`. */
 function readInput(input: unknown): Fields {
   const value = typeof input === "string" && /^\s*\{/.test(input) ? (parseInput(input) ?? input) : input;
   if (isFields(value)) return value;
@@ -225,10 +219,7 @@ function readInput(input: unknown): Fields {
 /** No tool takes an input of more levels. */
 const maxLevels = 64;
 
-/**
- * An upload's limit on levels does not cover JSON inside a string; deeper JSON stays text, since serializing it would
- * overflow the stack.
- */
+/** Deeper JSON stays text, since serializing it would overflow the stack. */
 function parseInput(text: string): unknown {
   const value = parse(text);
   return isDeeper(value, maxLevels) ? undefined : value;
@@ -248,7 +239,6 @@ function parse(text: string): unknown {
   }
 }
 
-/** Collects strings, lists of `{text}` and Gemini's responses; anything else becomes JSON. */
 function toText(value: unknown, depth = 0): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";

@@ -11,7 +11,6 @@ const codexExec = /^Exit code: (-?\d+)\nWall time: ([\d.]+) seconds\n(?:Total ou
 const codexScript =
   /^Script (completed|failed|terminated|running with cell ID [^\n]{1,40})\nWall time ([\d.]+) seconds\nOutput:\n\n?/;
 
-/** Uses the reported fields, else the phrases that common agents write. */
 export function readOutcome(result: ToolResult | undefined): Outcome {
   if (!result) return { status: "pending", output: "" };
   const read = readOutput(result.output);

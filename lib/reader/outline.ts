@@ -99,10 +99,6 @@ const isTurn = ({ kind, own }: Extract<MessagePiece, { type: "text" }>) =>
 
 const maxLooked = 16_384;
 
-/**
- * Prefers the line that says what the person wants, as a session's title does; else the first line after rules and
- * fences.
- */
 function getTurnTitle(text: string): string {
   const looked = text.slice(0, maxLooked);
   const told = planTitle(looked) === undefined ? tellingLine(looked) : undefined;

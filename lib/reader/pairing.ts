@@ -21,7 +21,6 @@ export type Pairing = {
 };
 
 /**
- * Pairs calls with their results, message by message.
  * @param take called with each call once its result is known or given up
  * @param awaits whether a call's result matters; by default all do
  */
@@ -30,7 +29,6 @@ export function makePairing(
   awaits: (call: Call) => boolean = () => true,
 ): Pairing {
   const open = new Map<string, Placed>();
-  /** A result that names no call belongs to the last message with content. */
   let before = -1;
 
   const close = (key: string, result?: ToolResult) => {

@@ -6,10 +6,7 @@ const fileHeader =
   /^(?:\\ |diff --git |index [0-9a-f]+\.\.|Index: |={20,}$|(?:new|deleted) file mode |(?:old|new) mode |(?:dis)?similarity index |rename (?:from|to) |Binary files |\*\*\* )/;
 const hunkHeader = /^@@(?: -(\d{1,9})(?:,(\d+))? \+(\d{1,9})(?:,(\d+))? @@)?/;
 
-/**
- * Yields the lines of a unified diff or a Codex patch without headers. A hunk's length distinguishes a removed `-- x`
- * from a file name.
- */
+/** A hunk's length distinguishes a removed `-- x` from a file name. */
 export function* patchLines(patch: string): Generator<PatchLine> {
   const lines = patch.replace(/\n$/, "").split("\n");
   let left = 0;
@@ -54,7 +51,6 @@ export type FilePatch = { path: string; patch: string; action: "edit" | "write" 
 
 const maxFiles = 1000;
 
-/** Splits a Codex `apply_patch` patch by file; undefined for other text. */
 export function readFilePatches(text: string): FilePatch[] | undefined {
   if (!/^\*\*\* (?:Begin Patch|Add File|Update File|Delete File)/m.test(text)) return undefined;
   const parts = text.split(/^(?=\*\*\* (?:Add|Update|Delete) File: )/m).slice(1, maxFiles + 1);
@@ -68,7 +64,6 @@ export function readFilePatches(text: string): FilePatch[] | undefined {
   });
 }
 
-/** Splits a unified diff by file; undefined if it names none. */
 export function readUnifiedFiles(text: string): FilePatch[] | undefined {
   const parts = text.split(/^(?=--- [^\n]+\n\+\+\+ [^\n]+\n@@)/m).slice(0, maxFiles + 1);
   const files = parts.flatMap((part): FilePatch[] => {
@@ -93,7 +88,6 @@ export type Replacement = { before: string; after: string };
 const opening = /^(?:<{5,9}|-{5,9}) SEARCH>?\s*$/;
 const closing = /^(?:>{5,9}|\+{5,9}) REPLACE>?\s*$/;
 
-/** Reads `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE` blocks; undefined if there are none. */
 export function readSearchBlocks(text: string): Replacement[] | undefined {
   if (!/^(?:<{5,9}|-{5,9}) SEARCH/m.test(text)) return undefined;
   const blocks: Replacement[] = [];

@@ -14,10 +14,7 @@ const placeholder =
 const hasSize = ({ bytes }: ShownPicture, kibibytes: number): boolean =>
   [0, 1].includes(kibibytes - Math.ceil(bytes / 1024));
 
-/**
- * Assigns each picture to the text with its placeholder, which is removed if the picture is stored; pictures without
- * one go to the last text.
- */
+/** A picture without a placeholder goes to the last text. */
 export function placePictures(pieces: MessagePiece[], { role, pictures = [] }: ReaderMessage): MessagePiece[] {
   if (!pictures.some(({ isStored }) => isStored)) return pieces;
   const left = [...pictures];
@@ -86,7 +83,6 @@ const inText =
 
 const maxImages = 50;
 
-/** A person's text stays as written unless it is plainly Markdown. */
 export function textBlocks(text: string, kind: string): Block[] {
   const type = kind === "user" && !isPlainlyMarkdown(text) ? "said" : "markdown";
   if (!text.includes("data:image/")) return [{ type, text }];

@@ -4,7 +4,7 @@ const maxLooked = 4000;
 
 const wrapping = /(\*\*|__|~~|`+)(?=\S)([^\n]*?\S)\1/g;
 
-/** Strips Markdown from a line. Names with underscores and stars in commands stay as they are. */
+/** Underscores in names and stars in commands stay. */
 function plainLine(line: string): string {
   return line
     .replace(/^\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+/, "")
@@ -17,7 +17,7 @@ function plainLine(line: string): string {
 
 const mute = /^\s*(?:[-*_=]{3,}|`{3,}\S*|~{3,}\S*|<\/?[\w-]+[^>\n]*>)\s*$/;
 
-/** Returns the first line of words; a line that announces the next (“…:”) is joined with it. */
+/** A line that announces the next (“…:”) is joined with it. */
 export function plainTitle(text: string, max = 120): string {
   let title = "";
   for (const line of text.slice(0, maxLooked).split("\n")) {

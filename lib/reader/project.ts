@@ -1,4 +1,4 @@
-import { foldedPath, spellingOf } from "#lib/evidence/spelling";
+import { foldedPath, spell } from "#lib/evidence/spelling";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { parseFolder, parseFormerFolder } from "#lib/reader/folder";
@@ -24,16 +24,12 @@ export type Whereabouts = {
 
 export const isSubAgentName = (name: string): boolean => hashed.test(name);
 
-/** A hash that agents use as the name of a sub-agent's folder or session. */
 const hashed = /^agent-(?:[0-9a-f]{7,}|(?=[a-f]*\d)[0-9a-f]{4,6})$/i;
 
 /** Fits into an index entry together with a machine's name. */
 const maxAliasBytes = 1024;
 
-/**
- * Lists evidence for a trace's project, strongest first: Git remote and folder, else the worktree's repository and
- * the folder, else the name that came with the trace.
- */
+/** Strongest first: Git remote and folder, the worktree's repository, the name that came with the trace. */
 export function listProjectSigns({ project, machine, metadata }: Whereabouts): ProjectSign[] {
   const remote = parseRemote(metadata?.repository);
   const folder = makeFolderSign(metadata?.cwd, machine ?? "");
@@ -51,7 +47,7 @@ export function listProjectSigns({ project, machine, metadata }: Whereabouts): P
 function makeFolderSign(cwd: unknown, machine: string): ProjectSign | undefined {
   const folder = parseFolder(cwd);
   if (!folder) return undefined;
-  const isWindows = typeof cwd === "string" && spellingOf(cwd).isWindows;
+  const isWindows = typeof cwd === "string" && spell(cwd).isWindows;
   const sign = makeSign("folder", machine, foldedPath({ path: folder.path, isWindows }), folder.name);
   const former = sign && parseFormerFolder(cwd)?.path;
   return sign && former !== undefined && former !== sign.value ? { ...sign, former } : sign;

@@ -12,11 +12,7 @@ const caseless = new Set(["github.com", "gitlab.com", "bitbucket.org", "codeberg
 
 export type Remote = { value: string; name: string };
 
-/**
- * Returns the same repository for SSH, HTTPS and `git@host:owner/name`; only host and path are kept, never
- * credentials.
- * @returns undefined if it names no host
- */
+/** Keeps only host and path, never credentials. @returns undefined if it names no host */
 export function parseRemote(url: unknown): Remote | undefined {
   if (typeof url !== "string" || url.length > 2048) return undefined;
   const parts = splitRemote(url.trim());
@@ -39,7 +35,6 @@ function splitRemote(url: string): Parts | undefined {
     const [, authority = "", path = ""] = /^([^/?#]*)([^?#]*)/.exec(rest) ?? [];
     return { authority, path };
   }
-  // What comes before the last @ ahead of the path is a user, perhaps with a password.
   const [, authority = "", path] = /^((?:[^/]*@)?(?:\[[^\]/]*\]|[^/:@[\]]+)):(?!\/\/)(.*)$/.exec(url) ?? [];
   if (path !== undefined) return isDrive(authority) ? undefined : { authority, path: path.replace(/[?#].*$/, "") };
   const [, host, bare] = /^((?:[^/@]*@)?[a-z\d-]+(?:\.[a-z\d-]+)+)(\/[^?#]+\/[^?#]+)/i.exec(url) ?? [];

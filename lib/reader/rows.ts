@@ -15,10 +15,7 @@ type Draft = { message: ReaderMessage; positions: number[]; pieces: MessagePiece
 
 type OpenCall = { draft: Draft; piece: Extract<MessagePiece, { type: "call" }> };
 
-/**
- * Every position leads to exactly one row: a result to its call's, a command's output to the command's, an empty
- * message to the next row. A call without its result among the messages is `pending`.
- */
+/** Every position leads to exactly one row. A call without its result among the messages is `pending`. */
 export function makeRows(messages: ReaderMessage[]): ReaderRow[] {
   return finish(pair(messages).map(toReaderRow));
 }
@@ -72,7 +69,6 @@ function attach(piece: MessagePiece, drafts: Draft[], open: Map<string, OpenCall
   return call?.draft;
 }
 
-/** The piece continues the person's previous message: a command's expansion, or an image. */
 function belongsTo({ pieces: [first] }: Draft, piece: MessagePiece): boolean {
   if (isExpansion(first, piece)) return true;
   return first?.type === "text" && first.kind === "user" && piece.type === "text" && isImage(piece);

@@ -10,10 +10,7 @@ const tableRule = /^\s*\|?\s*:?-+:?\s*\|[\s:|-]*$/;
 /** A longer text is treated as one kind throughout. */
 const maxLooked = 40_000;
 
-/**
- * Requires a table, or headings with lists or fences: a single `#` line is more often a comment, and people's line
- * breaks matter.
- */
+/** A single `#` line is more often a comment, and people's line breaks matter. */
 export function isPlainlyMarkdown(text: string): boolean {
   const lines = text.slice(0, maxLooked).split("\n");
   const seen = { headings: 0, items: 0, fences: 0, tables: 0 };
@@ -90,7 +87,6 @@ function pasted(lines: string[], at: number): FoundStretch | undefined {
 /** Fewer lines with that look are a person's own words. */
 const minPrinted = 3;
 
-/** Indented, in columns, a path with a line, a timestamp, or code. */
 const isPrinted = (line: string): boolean =>
   looks.some((look) => look.test(line.slice(0, 400))) && !listItem.test(line.replace(/^[+-] /, "- "));
 

@@ -8,10 +8,6 @@ const maxScriptChars = 200_000;
 const maxCalls = 50;
 const maxDepth = 8;
 
-/**
- * A script that makes one literal tool call becomes that call; one that only runs commands becomes those; other calls
- * stay.
- */
 export function plainCall(call: Call): Call {
   const script = call.name === "exec" ? call.input.input : undefined;
   const calls = typeof script === "string" ? callsIn(script) : undefined;
@@ -42,7 +38,6 @@ const isFields = (value: unknown): value is Fields =>
 
 type Read = { value: unknown; end: number };
 
-/** Reads a JavaScript literal: JSON, and objects and texts as people write them. */
 function readLiteral(text: string, from: number, depth = 0): Read | undefined {
   const at = skipSpace(text, from);
   const char = text[at];

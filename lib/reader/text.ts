@@ -53,7 +53,7 @@ const alwaysIndented = 4096;
 /** Maximum ratio of indentation to the JSON's own length. */
 const mostIndentation = 4;
 
-/** Indents JSON unless the indentation would dominate: deeply nested values would grow 45-fold. */
+/** Deeply nested values would grow 45-fold. */
 export function readableJson(value: unknown, indent = 2): string {
   const json = JSON.stringify(value) ?? "";
   if (json.length > alwaysIndented && !isIndentedWithin(value, indent, mostIndentation * json.length)) return json;

@@ -52,7 +52,6 @@ const kindByType: Record<string, ToolKind> = {
   task: "tasks",
 };
 
-/** @param type the client's type of the tool, used if the name is unknown */
 export function findToolKind(name: string, type?: string): ToolKind {
   const typed = type !== undefined && Object.hasOwn(kindByType, type) ? kindByType[type] : undefined;
   return kindByName.get(plainName(name)) ?? typed ?? "unknown";

@@ -2,14 +2,12 @@ import {
   isCredible,
   isDense,
   isKey,
-  isPassword,
   isRandom,
   mayBePassword,
   measureEntropy,
   readAppPassword,
 } from "#lib/secrets/credible";
 import { type Detector, findAfter, findPasswordAfter, readBefore } from "#lib/secrets/detector";
-import { isAlnum } from "#lib/secrets/token-forms";
 
 /** Nothing but the value tells that this is a secret, unless a user's name stands before it. */
 const keyField = (isSecret: (value: string) => boolean, ahead?: RegExp): Detector =>
@@ -41,7 +39,6 @@ const shortName: Detector = {
   },
 };
 
-/** Secrets of settings, code and programs under names that say little. */
 export const settingValues: readonly Detector[] = [
   keyField(isDense),
   keyField(isKey, /username\\{0,7}":\s?\\{0,7}"[^"\\]{1,80}\\{0,7}",\s{0,20}\\{0,7}$/),
@@ -52,12 +49,11 @@ export const settingValues: readonly Detector[] = [
     /^\w{0,20}_(?:KEY|SALT)["'],\s{0,24}'([^'\n]{40,128})'/,
     (value) => measureEntropy(value) >= 4 && isRandom(value),
   ),
-  // In YAML, below the name of a service.
   findPasswordAfter("key: ", /^\\{0,7}["']?([A-Za-z\d]{28,64})(?![\w/+=.-])/, isDense, {
-    mayBe: (text, end, start) => isAlnum(text, end + 20) && /\s/.test(text.charAt(start - 1)),
+    mayBe: (text, end, start) => /[0-9A-Za-z]/.test(text.charAt(end + 20)) && /\s/.test(text.charAt(start - 1)),
   }),
   findPasswordAfter("requirepass |masterauth |bindpw ", /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
-  findPasswordAfter(":5432:|:3306:", /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s])/, isPassword),
+  findPasswordAfter(":5432:|:3306:", /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s"'\\])/),
   findPasswordAfter(
     "jwt.sign(|jwt.verify(|jwt.encode(|jwt.decode(",
     /^[^,\n]{1,80},\s?\\{0,7}["']([^\s"'\\]{12,256})\\{0,7}["']/,
@@ -71,9 +67,8 @@ export const settingValues: readonly Detector[] = [
   findPasswordAfter(
     "getconnection(|mysqli(|mysqli_connect(|new pdo(",
     /^(?:\\{0,7}["'][^"'\n]{1,160}["'],\s?){2}\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
-    isPassword,
   ),
-  findPasswordAfter("password) values (", /^(?:[^()\n]{0,200}, ?)?'([^'\n]{8,128})'\)/, isPassword),
+  findPasswordAfter("password) values (", /^(?:[^()\n]{0,200}, ?)?'([^'\n]{8,128})'\)/),
   findPasswordAfter("random_password", /^[\s\S]{0,360}?"result\\{0,7}":\s?\\{0,7}"([^\s"\\]{8,128})\\{0,7}"/, isRandom),
   findAfter(
     "private-key",

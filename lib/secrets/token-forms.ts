@@ -1,3 +1,8 @@
+import { isRandom } from "#lib/secrets/credible";
+import type { Detector, SecretPlace } from "#lib/secrets/detector";
+import { costs, spend } from "#lib/secrets/effort";
+import { kinds } from "#lib/secrets/kinds";
+
 const classes = {
   digit: /[0-9]/,
   hex: /[0-9a-fA-F]/,
@@ -18,7 +23,6 @@ const bits = Uint16Array.from({ length: 128 }, (_, code) =>
   classNames.reduce((sum, name) => (classes[name].test(String.fromCharCode(code)) ? sum | getClassBit(name) : sum), 0),
 );
 
-/** The form of a token: its beginning, then runs of characters and fixed texts. */
 export type TokenForm = { head: string; parts: (string | { bit: number; min: number; max: number })[] };
 
 /** Parses a form of kinds.ts. @throws Error for anything else */
@@ -35,17 +39,13 @@ export function parseTokenForm(form: string): TokenForm {
 }
 
 /** Reads each run of characters once, so that a text of nothing but beginnings of tokens takes linear time. */
-export class CharacterRuns {
-  readonly #text: string;
-  /** The last run of each class. */
+class CharacterRuns {
+  readonly text: string;
   readonly #from = new Int32Array(classNames.length).fill(-1);
   readonly #to = new Int32Array(classNames.length).fill(-1);
-  /** The end and length of the last run of Base64 that was counted. */
-  #readTo = -1;
-  #before = 0;
 
   constructor(text: string) {
-    this.#text = text;
+    this.text = text;
   }
 
   /** @returns the end of the run that contains `at`; `at` itself without one */
@@ -54,39 +54,21 @@ export class CharacterRuns {
     const known = this.#to[index] as number;
     if (at <= known && at >= (this.#from[index] as number)) return known;
     let to = at;
-    while (to < this.#text.length && hasClass(bit, this.#text.charCodeAt(to))) to += 1;
+    while (to < this.text.length && hasClass(bit, this.text.charCodeAt(to))) to += 1;
     this.#from[index] = at;
     this.#to[index] = to;
     return to;
   }
-
-  /** Counts the characters of Base64 before `at`, up to `max`. */
-  countBase64Before(at: number, max: number): number {
-    let count = 0;
-    while (count < max && at - count !== this.#readTo && hasClass(base64, this.#text.charCodeAt(at - count - 1)))
-      count += 1;
-    if (at - count === this.#readTo) count = Math.min(max, count + this.#before);
-    this.#readTo = at;
-    this.#before = count;
-    return count;
-  }
 }
 
-const alnum = getClassBit("alnum");
-const base64 = getClassBit("base64");
+const [alnum, base64] = [getClassBit("alnum"), getClassBit("base64")];
 
-export const isAlnum = (text: string, at: number): boolean => at >= 0 && hasClass(alnum, text.charCodeAt(at));
+const isAlnum = (text: string, at: number): boolean => at >= 0 && hasClass(alnum, text.charCodeAt(at));
 
 /** @param code NaN at a text's end, which no class has */
 export const hasClass = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
 
-/** @param at the beginning of the form's first text */
-export function findFormEnd(
-  { head, parts }: TokenForm,
-  text: string,
-  at: number,
-  runs: CharacterRuns,
-): number | undefined {
+function findFormEnd({ head, parts }: TokenForm, text: string, at: number, runs: CharacterRuns): number | undefined {
   let end = at + head.length;
   for (const part of parts) {
     if (typeof part === "string") {
@@ -99,8 +81,61 @@ export function findFormEnd(
     end = to;
   }
   const last = parts.at(-1);
-  // Padding of Base64.
   for (let filled = 0; typeof last === "object" && last.bit === base64 && filled < 2; filled += 1)
     if (text.startsWith("=", end)) end += 1;
   return end;
 }
+
+/** Rejects most beginnings, which are words, by the ends of a form's shortest run and by the text after a run of fixed length. */
+function mayHaveForm(forms: readonly TokenForm[], text: string, at: number): boolean {
+  return forms.some(({ parts: [run, next] }) => {
+    if (typeof run !== "object") return true;
+    const end = at + run.min;
+    if (!hasClass(run.bit, text.charCodeAt(at)) || !hasClass(run.bit, text.charCodeAt(end - 1))) return false;
+    return run.min < run.max || typeof next !== "string" || text.startsWith(next, end);
+  });
+}
+
+const weighedChars = 200;
+let runs = new CharacterRuns("");
+
+type KindForm = TokenForm & { kind: string };
+
+const detectTokens = (head: string, forms: readonly KindForm[]): Detector => ({
+  words: [head],
+  cost: costs.attempt,
+  mayNameSecret: () => false,
+  mayBe: (text, end, start) =>
+    text.startsWith(head, start) && !isInsideWord(text, start) && mayHaveForm(forms, text, end),
+  find(text, start, end) {
+    if (isInBase64(text, start)) return undefined;
+    if (runs.text !== text) runs = new CharacterRuns(text);
+    return forms.flatMap((form): SecretPlace[] => {
+      const to = findFormEnd(form, text, start, runs);
+      if (to === undefined) return [];
+      const weighed = text.slice(end, Math.min(to, start + weighedChars));
+      if (isRandom(weighed)) return [{ kind: form.kind, start, end: to }];
+      spend(costs.chars(weighed.length), end);
+      return [];
+    });
+  },
+});
+
+export function makeTokenDetectors(): Detector[] {
+  const byHead = new Map<string, KindForm[]>();
+  for (const { id: kind, forms } of kinds) {
+    for (const form of forms.map(parseTokenForm))
+      byHead.set(form.head, [...(byHead.get(form.head) ?? []), { kind, ...form }]);
+  }
+  return [...byHead].map(([head, forms]) => detectTokens(head, forms));
+}
+
+/** An escape of a line end, of a character (in JSON, JavaScript, URLs and mails), or of a terminal's colour. */
+const endsWithEscape = /(?:\\[bfnrt]|(?:[%=]|\\x)[\da-fA-F]{2}|\\u[\da-fA-F]{4}|\[[\d;]{0,8}m)$/;
+
+const isInsideWord = (text: string, at: number): boolean =>
+  isAlnum(text, at - 1) && isAlnum(text, at) && !endsWithEscape.test(text.slice(Math.max(0, at - 10), at));
+
+/** A longer run of Base64, as of an image, is not a path. */
+const longRun = /[0-9A-Za-z+/]{47}[+/]$/;
+const isInBase64 = (text: string, at: number): boolean => longRun.test(text.slice(Math.max(0, at - 48), at));

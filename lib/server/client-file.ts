@@ -5,24 +5,18 @@ import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import { type Kept, keep } from "#lib/http/kept";
 
-/** The placeholder for the server's address in the built client (cli/settings.ts). */
+/** The built client has it in place of the server's address (cli/settings.ts). */
 const addressPlaceholder = "@SPOOR_SERVER@";
 
-/** The client as this server delivers it. `sha256` is that of its text in hex, for who has to verify it. */
 export type Client = { kept: Kept; version: string; sha256: string; bytes: number };
 
 let known: { stamp: string; client: Client } | undefined;
 
-// Each call names the built client (lib/server/outputs.ts) in full: from a variable the build can't see which file a route reads,
-// and packs the whole project with it (1,872 files).
+// From a variable the build can't see which file a route reads, and packs the whole project with it.
 const statBuilt = () => stat(join(process.cwd(), "dist/spoor.mjs"));
 const readBuilt = () => readFile(join(process.cwd(), "dist/spoor.mjs"), "utf8");
 
-/**
- * Reads the client and inserts this server's address, its default server.
- *
- * @returns undefined where it has not been built
- */
+/** @returns undefined if it has not been built */
 export async function readClient(): Promise<Client | undefined> {
   const found = await statBuilt().catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -46,7 +40,6 @@ function makeClient(built: string, address: string): Client {
   };
 }
 
-/** What `GET /api/limits` says of the client; null where there is none. */
 export async function describeClient(): Promise<Pick<Client, "version" | "sha256" | "bytes"> | null> {
   const client = await readClient();
   return client ? { version: client.version, sha256: client.sha256, bytes: client.bytes } : null;

@@ -1,16 +1,14 @@
-// What every command of the operator's does: it prints for people, stops when asked to, and says in a line why it failed.
 import { EnvError, UsageError } from "#lib/errors";
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Prints a line that is no part of what the command was asked for. */
 export function warn(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Aborted by the first Ctrl-C or SIGTERM; a second one ends the process immediately. */
+/** A second signal ends the process immediately. */
 export function listenForStop(): AbortSignal {
   const request = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -22,11 +20,7 @@ export function listenForStop(): AbortSignal {
   return request.signal;
 }
 
-/**
- * Runs a command. An error meant for the operator is printed without its stack. Wrong words end it with 2, all else with 1.
- *
- * @param command may return an exit code.
- */
+/** A usage error exits with 2, any other failure with 1. */
 export async function runCommand(command: () => Promise<unknown>): Promise<never> {
   try {
     const code = await command();
@@ -37,7 +31,6 @@ export async function runCommand(command: () => Promise<unknown>): Promise<never
   }
 }
 
-/** Tells a usage error, the command's own or one of `parseArgs`, from any other. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS_");
 

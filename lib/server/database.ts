@@ -1,4 +1,4 @@
-// What has to be true of the database before anything uses it. What the launcher does not need is loaded where it is used.
+// The launcher loads only what it needs.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -8,12 +8,10 @@ import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/env";
 import { EnvError, isOutage, postgresCode } from "#lib/errors";
 import { warn } from "#lib/server/command";
 
-/** How an embedded database is started, where there is one; see `startEmbedded`. */
 type Start = Pick<StartOptions, "kind" | "signal">;
 
 type PreparedDatabase = Pick<EmbeddedDatabase, "keep" | "whenUp" | "stop">;
 
-/** With the embedded database the secret is in a file beside it, unless it is set. */
 async function prepareSecret(): Promise<void> {
   const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
   if (DATABASE_URL || AUTH_SECRET) return void requiredEnv("AUTH_SECRET");
@@ -23,11 +21,8 @@ async function prepareSecret(): Promise<void> {
 }
 
 /**
- * Starts the embedded database unless `DATABASE_URL` is set. Then sets `DATABASE_URL` and `AUTH_SECRET` for this process and
- * its children.
- *
- * @returns `keep`, `whenUp` and `stop`, which do nothing for a database of the operator's.
- * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
+ * Sets `DATABASE_URL` and `AUTH_SECRET` for this process and its children.
+ * @throws EnvError if only `DATABASE_URL` is set
  */
 export async function prepareDatabase(start: Start = {}): Promise<PreparedDatabase> {
   await prepareSecret();
@@ -38,7 +33,7 @@ export async function prepareDatabase(start: Start = {}): Promise<PreparedDataba
   return database;
 }
 
-/** Brings the database to this version. @returns the names of the migrations applied */
+/** @returns the names of the migrations applied */
 export async function prepareSchema(): Promise<string[]> {
   const [{ migrate }, { installQueues }] = await Promise.all([import("#lib/db/migrate"), import("#lib/queue/queues")]);
   const url = directDatabaseUrl();
@@ -47,8 +42,7 @@ export async function prepareSchema(): Promise<string[]> {
 
 /**
  * Runs `work` with the database prepared, and ends this process's use of it.
- *
- * @throws EnvError where the database can't be used; the signal's reason where that ended the start.
+ * @throws EnvError if the database can't be used; the signal's reason if that ended the start
  */
 export async function withDatabase<T>(work: (database: PreparedDatabase) => Promise<T>, start: Start = {}): Promise<T> {
   const database = await prepareDatabase(start);

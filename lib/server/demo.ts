@@ -1,5 +1,4 @@
-// `npm run demo`: from nothing to readable sessions, the way a real person and a real client get there: the account signs
-// in, approves a device login on its page, and the client uploads over HTTP.
+// `npm run demo` takes the way of a real person and a real client.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -25,7 +24,7 @@ import { listResponse } from "#lib/traces/schema";
 const fixtures = "tests/fixtures/sessions";
 const jobSeconds = 60;
 
-/** The demo uses its own database under `.data/demo`, whatever the environment says, and listens on loopback only. */
+/** The demo has a database of its own and listens on loopback only. */
 async function prepareEnvironment(): Promise<void> {
   const port = (await isFree(env().PORT)) ? env().PORT : await freePort();
   setEnv({
@@ -63,7 +62,6 @@ async function main(): Promise<void> {
   });
 }
 
-/** Account, device login, upload, job, and the rows read back. @throws if any step fails */
 async function perform(): Promise<void> {
   const account = await makeAccount();
   say(`✓ account      ${account.email}`);
@@ -82,7 +80,6 @@ async function perform(): Promise<void> {
   say(`\nOpen    ${env().BASE_URL}\nSign in ${account.email}\nwith    ${account.password}`);
 }
 
-/** The demo's account, with a new password on each run. */
 async function makeAccount() {
   const account = { name: "Demo", email: "demo@example.org", password: randomBytes(9).toString("base64url") };
   const link = await openSetup();
@@ -115,7 +112,7 @@ async function logInDevice(cookie: string): Promise<string> {
   return polled.token;
 }
 
-/** Presses Approve as a browser without scripts does: it submits the form's hidden fields and ticked boxes. */
+/** Submits the form as a browser without scripts does. */
 async function approve(page: string, cookie: string): Promise<void> {
   const path = page.slice(env().BASE_URL.length);
   const html = await (await call(path, { headers: { Cookie: cookie } })).text();

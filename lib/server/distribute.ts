@@ -1,4 +1,4 @@
-// `npm run distribute`: spreads the tables of a database over the nodes of a cluster (docs/growth.md).
+// docs/growth.md.
 import "server-only";
 import { distribute, type Plan, planDistribution } from "#lib/db/sql/distribute";
 import { tenantTables } from "#lib/db/tenant-tables";

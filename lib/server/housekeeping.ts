@@ -2,7 +2,6 @@ import "server-only";
 import { purgeGrants } from "#lib/auth/oauth/grants";
 import { purgeSignIns } from "#lib/auth/sign-ins";
 import { purgeLogins } from "#lib/device/login";
-import { purgeLimits } from "#lib/http/rate-limit";
 import { sweepOrphans } from "#lib/ingest/raw/removal";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { purgeFacets } from "#lib/ledger/sql/facets";
@@ -17,13 +16,12 @@ import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
 import { forgetInJobs } from "#lib/traces/sql/deletion";
 
-/** How long projects are settled; a worker does it all the time. */
 const settleSeconds = 10;
 
-/** How much this process's clock and the database's may differ where something is deleted for its age. */
+/** Nothing is deleted for its age if the clocks differ by more. */
 const maxDifferenceMs = 30 * 60_000;
 
-/** Whether two clocks agree that it is as late as this process thinks. One that is ahead by days would delete what is to be kept. */
+/** A clock that is ahead by days would delete what is to be kept. */
 async function isTimeRight(): Promise<boolean> {
   const differenceMs = Date.now() - (await readTime()).getTime();
   if (Math.abs(differenceMs) <= maxDifferenceMs) return true;
@@ -32,11 +30,7 @@ async function isTimeRight(): Promise<boolean> {
   return false;
 }
 
-/**
- * Deletes what is past its retention. A worker does it once an hour. A step that fails stops none of the others.
- *
- * @throws where the database is away or not migrated, at once; and at the end, where steps failed
- */
+/** @throws at once if the database is away or not migrated, and at the end if a step failed */
 export async function housekeep(): Promise<void> {
   const { step, end } = makeSteps();
   if (await isTimeRight()) await deleteAged(step);
@@ -44,7 +38,6 @@ export async function housekeep(): Promise<void> {
   await step("purgeFacets", purgeFacets);
   await step("forgetInJobs", forgetInJobs);
   await step("unlinkDeleted", unlinkDeleted);
-  await step("purgeLimits", purgeLimits);
   await step("purgeHeartbeats", purgeHeartbeats);
   end();
 }
@@ -61,7 +54,6 @@ async function deleteAged(step: Step): Promise<void> {
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping deleted what is past its retention");
 }
 
-/** Housekeeping for hosts without a worker: of all calls within an hour, one does it. */
 export async function housekeepHourly(): Promise<void> {
   if (await takeHour("housekeeping")) await housekeep();
 }

@@ -1,4 +1,3 @@
-// This module reads the words of `spoor-server`, the npm package's command, and decides which built program runs with which variables.
 import { join, resolve } from "node:path";
 import { commandVariable } from "#lib/variables/operator-command";
 
@@ -33,7 +32,6 @@ const programs: Record<string, string> = {
   ...{ admin: "admin", move: "move", distribute: "distribute" },
 };
 
-/** The surroundings of a call of the command. */
 export type CallPlace = {
   platform: NodeJS.Platform;
   home: string;
@@ -41,21 +39,17 @@ export type CallPlace = {
   variables: Record<string, string | undefined>;
 };
 
-/** A call ends with a text and an exit code, or runs a program of `dist/server` with words and variables. */
 export type Call =
   | { text: string; exitCode: 0 | 2 }
   | { program: string; words: string[]; variables: Record<string, string>; note: string | undefined };
 
-/**
- * Where an installed server keeps its data: the XDG data folder, or on Windows the local one of applications. The package's own
- * folder can go at any time, and that of the call may be any.
- */
+/** The package's own folder may be deleted at any time. */
 function dataFolder({ platform, home, variables }: CallPlace): string {
   if (platform === "win32") return join(variables.LOCALAPPDATA || join(home, "AppData", "Local"), command);
   return join(variables.XDG_DATA_HOME || join(home, ".local", "share"), command);
 }
 
-/** Reads a call of the installed command. Paths in variables and options are relative to the folder of the call. */
+/** Paths are relative to the folder of the call. */
 export function readCall(words: string[], place: CallPlace, version: string): Call {
   const [name = "all", ...rest] = words;
   const { folder, variables } = place;
@@ -83,7 +77,7 @@ export function readCall(words: string[], place: CallPlace, version: string): Ca
   };
 }
 
-/** The only option that names a folder is `--programs` of `move`. */
+/** Only `--programs` of `move` takes a folder. */
 function withWholePath(word: string, former: string | undefined, folder: string): string {
   if (former === "--programs") return resolve(folder, word);
   const [, path] = /^--programs=(.*)$/.exec(word) ?? [];

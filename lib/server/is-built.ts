@@ -1,5 +1,5 @@
-// Exits with 1 where something has to be built before a start; `--programs`: apart from the web application.
-import { missing, type BuildOutput } from "#lib/server/stamps";
+// Exits with 1 if something has to be built. `--programs` leaves out the web application.
+import { type BuildOutput, missing } from "#lib/server/stamps";
 
 const needed: BuildOutput[] = process.argv.includes("--programs") ? ["server", "client"] : ["server", "client", "web"];
 process.exitCode = needed.some(missing) ? 1 : 0;

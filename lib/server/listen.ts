@@ -1,32 +1,26 @@
-// Where the web server listens, and whether that is safe.
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { Env } from "#lib/env";
 
-/** Whether a URL's host is the machine itself. */
 function isLocal(url: string): boolean {
   const { hostname } = new URL(url);
   return /^(?:.+\.)?localhost$|^\[::1\]$|^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** The addresses to listen on; undefined is all of them. While people use the server as localhost, nobody else reaches it. */
+/** Undefined means all addresses. Nobody else reaches a server that is used as localhost. */
 export function chooseAddresses({ HOST, BASE_URL }: Pick<Env, "HOST" | "BASE_URL">): (string | undefined)[] {
   if (HOST) return [HOST];
   return isLocal(BASE_URL) ? ["127.0.0.1", "::1"] : [undefined];
 }
 
-/** What the operator should know of the address that people use; undefined where it is safe. */
+/** Plain http lets others on the network read passwords. */
 export const warnAboutHttp = (baseUrl: string): string | undefined =>
   baseUrl.startsWith("https:") || isLocal(baseUrl)
     ? undefined
     : `BASE_URL is ${baseUrl}: without https, passwords and sessions can be read on the network. Put a proxy with TLS in front (docs/operations.md).`;
 
-/**
- * Lets one HTTP server listen at several addresses. Only the first has to exist: a machine may be without IPv6.
- *
- * @returns what stops listening at the others
- */
+/** Only the first address must exist, since a machine may lack IPv6. @returns a function that closes the others */
 export async function listenAt(
   server: HttpServer,
   port: number,
@@ -36,7 +30,7 @@ export async function listenAt(
   const { port: bound } = server.address() as AddressInfo;
   const more: Server[] = [];
   for (const address of others) {
-    // As the HTTP server's own.
+    // as the HTTP server sets them
     const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket));
     try {
       await listening(other, bound, address);
@@ -52,5 +46,5 @@ export async function listenAt(
 
 async function listening(server: Server, port: number, address: string | undefined): Promise<void> {
   server.listen(port, address);
-  await once(server, "listening"); // rejects with the server's error
+  await once(server, "listening");
 }

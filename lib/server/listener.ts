@@ -1,47 +1,52 @@
-// What every request goes through before and after Next.
+// Every request passes here before Next.
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
-import { getSite } from "#lib/http/address";
-import { signalEnd, rememberArrival } from "#lib/http/arrival";
+import { rememberArrival, signalEnd } from "#lib/http/arrival";
 import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 import { makeAccessLog } from "#lib/observability/access";
-import { Arriving } from "#lib/server/arriving";
 import { makeSenderNaming } from "#lib/server/client-address";
-import { Pace } from "#lib/server/pace";
-import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
-import { cutUserAgent, fileName, isApi, findRefusal, refuseBusy } from "#lib/server/refusals";
-import { readStaticFiles, type StaticFiles } from "#lib/server/static-files";
+import { cutUserAgent, findRefusal, isApi, isPage, refuseBusy } from "#lib/server/refusals";
+import { hasTooManyPages, limitBodies, renderInTurn } from "#lib/server/request-limits";
 
-/** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
-export const arrivalTimes = {
-  headersTimeout: limits.request.headerSeconds * 1000,
-  requestTimeout: limits.request.uploadSeconds * 1000,
-};
-const requestTimeoutMs = limits.request.seconds * 1000;
 /** `Retry-After` of a page that took too long. */
 const overloadedSeconds = 5;
-
-type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 const isUpload = ({ method, url }: IncomingMessage) =>
   (method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "")) ||
   (method === "PUT" && /^\/api\/pictures\//.test(url ?? ""));
 
-/** A form, with or without script: anybody can send one, and Next renders a page for it. */
-const isForm = ({ method, url }: IncomingMessage) => method === "POST" && !isApi(url);
-
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-function limitArrival(request: IncomingMessage, address: string, arriving: Arriving): void {
+/** lib/http/body.ts watches the pace of an upload. */
+function limitArrival(request: IncomingMessage, address: string): void {
   if (isUpload(request)) return;
-  if (hasBody(request)) arriving.enter(request, getSite(address));
-  const timer = setTimeout(() => !request.complete && request.destroy(), requestTimeoutMs);
+  if (hasBody(request)) limitBodies(request, address);
+  const timer = setTimeout(() => !request.complete && request.destroy(), limits.request.seconds * 1000);
   request.once("close", () => clearTimeout(timer));
+}
+
+/** Removes headers that Next would answer wrongly, or at a cost. */
+function adjustHeaders({ url, headers }: IncomingMessage, isUploaded: boolean): void {
+  delete headers["x-forwarded-proto"]; // with https Next would call this server, which has no TLS, by https
+  delete headers.range; // one that a file does not have is a 500; RFC 9110, section 14.2 lets a server ignore it
+  if (isApi(url)) delete headers.rsc; // Next's client router sends it, and would be redirected
+  if (isUploaded) delete headers["accept-encoding"]; // compressing the short response takes 0.2 ms
+}
+
+/** A page can't set its own status. */
+function adjustHead(response: ServerResponse, state: RequestState): void {
+  const writeHead = response.writeHead as (...args: unknown[]) => ServerResponse;
+  response.writeHead = (status: number, ...rest: unknown[]) => {
+    const isOverloaded = state.isOverloaded && (status === 200 || status === 500);
+    if (isOverloaded) response.setHeader("Retry-After", overloadedSeconds);
+    if (!response.hasHeader("Content-Security-Policy")) response.setHeader("Content-Security-Policy", closedPolicy);
+    return writeHead.call(response, isOverloaded ? 503 : status, ...rest);
+  };
 }
 
 async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
@@ -49,98 +54,50 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
   response.end(body ? Buffer.from(await new Response(body).arrayBuffer()) : undefined);
 }
 
-/** What a request's work knows of it, and says of its response: a page has no other way to set a status. */
-function makeRequestState(
-  request: IncomingMessage,
-  response: ServerResponse,
-  known: { requestId: string; address: string },
-): RequestState {
-  const state: RequestState = {
-    ...known,
-    signal: signalEnd(request, response),
-    declareEncoding: (encoding) => response.setHeader("Content-Encoding", encoding),
-  };
-  const { writeHead } = response;
-  response.writeHead = (status: number, ...rest: unknown[]) => {
-    const isOverloaded = state.isOverloaded && (status === 200 || status === 500);
-    if (isOverloaded) response.setHeader("Retry-After", overloadedSeconds);
-    return Reflect.apply(writeHead, response, [isOverloaded ? 503 : status, ...rest]);
-  };
-  return state;
-}
-
-/** Gives a response without a policy the closed one, as its headers are sent. */
-function closeByDefault(response: ServerResponse): void {
-  const writeHead = response.writeHead as (...args: unknown[]) => ServerResponse;
-  response.writeHead = (...args: unknown[]) => {
-    if (!response.hasHeader("Content-Security-Policy")) response.setHeader("Content-Security-Policy", closedPolicy);
-    return writeHead.apply(response, args);
-  };
-}
-
-/**
- * What makes a server's requests go through all that this file and lib/server/refusals.ts do, and then to Next. Call it once
- * the application is built.
- *
- * @returns takes a server and Next's handler, and returns the server's responses in flight
- */
-export async function makeServing(dev: boolean): Promise<(server: Server, handle: Handle) => Set<ServerResponse>> {
-  const [watch, files] = await Promise.all([makeAccessLog(), dev ? undefined : readStaticFiles()]);
-  return (server, handle) => {
-    const inFlight = new Set<ServerResponse>();
-    const serve = makeListener(handle, files, inFlight, watch);
-    server.on("request", serve);
-    // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).
-    server.on("checkExpectation", serve);
-    return inFlight;
-  };
-}
-
-function makeListener(
-  handle: Handle,
-  files: StaticFiles | undefined,
-  inFlight: Set<ServerResponse>,
-  watch: Awaited<ReturnType<typeof makeAccessLog>>,
-): RequestListener {
-  const { BASE_URL } = env();
+/** Call it once the application is built. @returns the responses in flight */
+export async function serveRequests(
+  server: Server,
+  handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+  isDevelopment: boolean,
+): Promise<Set<ServerResponse>> {
+  const watch = await makeAccessLog();
   const nameSender = makeSenderNaming();
-  const headersOfAll = Object.entries({ ...securityHeaders, ...transportHeaders(BASE_URL) });
-  const pace = new Pace();
-  const arriving = new Arriving(limits.request.bodiesArriving);
-  return (request, response) => {
-    // By the scheme that a proxy says Next would call this server itself, which speaks no TLS.
-    delete request.headers["x-forwarded-proto"];
+  const headersOfAll = Object.entries({ ...securityHeaders, ...transportHeaders(env().BASE_URL) });
+  const inFlight = new Set<ServerResponse>();
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    adjustHeaders(request, isUpload(request));
     cutUserAgent(request);
-    // The header of Next's client router: for an API route Next would answer it with a redirect.
-    if (isApi(request.url)) delete request.headers.rsc;
-    // The response to an upload is too short for gzip, but Next would compress it all the same (0.2 ms).
-    if (isUpload(request)) delete request.headers["accept-encoding"];
     const requestId = randomUUID();
     request.headers[requestIdHeader] = requestId;
     const address = nameSender(request);
-    // For responses that Next makes itself, such as a missing file. Route handlers and the middleware set the same values.
+    // for responses that Next makes itself, such as a missing file
     response.setHeader("X-Request-Id", requestId);
     for (const [name, value] of headersOfAll) response.setHeader(name, value);
-    closeByDefault(response);
+    const state: RequestState = {
+      requestId,
+      address,
+      signal: signalEnd(response),
+      declareEncoding: (encoding) => response.setHeader("Content-Encoding", encoding),
+    };
+    adjustHead(response, state);
     const forget = rememberArrival(requestId, request);
     const logResponse = watch(request, response);
     inFlight.add(response);
-    // Next and this server listen a dozen times for the end of a page; beyond ten Node.js would warn of a leak.
-    response.setMaxListeners(32);
+    response.setMaxListeners(32); // Next and this server have a dozen; Node warns of a leak beyond ten
     response.once("close", () => {
       inFlight.delete(response);
       logResponse();
       forget();
     });
-    limitArrival(request, address, arriving);
-    const refusal = findRefusal(request, requestId, files);
-    const begin = () => forRequest(makeRequestState(request, response, { requestId, address }), () => handle(request, response));
-    const file = fileName(request.url?.split("?")[0] ?? "");
+    limitArrival(request, address);
+    const refusal = findRefusal(request, requestId, isDevelopment);
+    const begin = () => forRequest(state, () => handle(request, response));
     if (refusal) send(response, refusal);
-    else if (files?.has(file)) files.send(file, request, response).then((isSent) => isSent || begin());
     else if (!isPage(request)) begin();
-    else if (!isForm(request) && hasTooManyPages(address)) send(response, refuseBusy(requestId));
-    else if (!isForm(request)) renderInTurn(address, response, begin);
-    else if (!pace.enter(getSite(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
+    else if (hasTooManyPages(address)) send(response, refuseBusy(requestId));
+    else renderInTurn(address, response, begin);
   };
+  server.on("request", serve);
+  server.on("checkExpectation", serve); // an unknown expectation may be ignored (RFC 9110, section 10.1.1)
+  return inFlight;
 }

@@ -1,4 +1,3 @@
-// `npm run move`: takes an embedded database to a server, or to the major version of PostgreSQL that this version of Spoor has.
 import "server-only";
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,7 +24,6 @@ const help = `Usage: ${operatorCommand("move", "--to URL")}
 Stop Spoor first. What is copied from stays as it is. Other accounts of this machine see the arguments of a
 command: leave the server's password out of the URL, and set PGPASSWORD to it.`;
 
-/** Starts the embedded database of a folder, by the programs of its own version. @returns its URL and what stops it */
 async function startSource(dataDir: string, programs: string | undefined) {
   const made = await readMajorVersion(dataDir);
   if (made === undefined) throw new EnvError(`There is no embedded database in ${dataDir}.`);
@@ -34,7 +32,6 @@ async function startSource(dataDir: string, programs: string | undefined) {
   return startEmbedded(dataDir, { programs: programs ?? (await fetchPrograms(dataDir, made, say)), say });
 }
 
-/** Copies everything into an empty database. */
 async function copy(fromUrl: string, toUrl: string): Promise<void> {
   await expectEmpty(toUrl);
   for (const url of [fromUrl, toUrl]) await migrate(url, () => installQueues(url));
@@ -66,7 +63,7 @@ async function upgrade(dataDir: string, programs: string | undefined): Promise<v
   const source = await startSource(dataDir, programs);
   let exchange: (() => Promise<void>) | undefined;
   try {
-    await rm(draft, { recursive: true, force: true }); // of an upgrade that was interrupted
+    await rm(draft, { recursive: true, force: true }); // of an interrupted upgrade
     await mkdir(draft, { recursive: true, mode: 0o711 });
     await copyFile(join(dataDir, "postgres.password"), join(draft, "postgres.password"));
     const target = await startEmbedded(draft);

@@ -7,13 +7,6 @@ import { bundleClient } from "#lib/server/client-bundle";
 
 const name = "spoor-client";
 
-/**
- * Makes the npm package of the client from its source: the file that servers deliver, without a server's address.
- *
- * @param folder where the package is put
- * @param repository where its sources are, as `package.json` has it
- * @returns its path
- */
 export async function packClient(folder: string, repository?: string): Promise<string> {
   const { version, description, license, engines } = JSON.parse(await readFile("package.json", "utf8"));
   const content = join(folder, name);
@@ -39,14 +32,9 @@ export async function packClient(folder: string, repository?: string): Promise<s
   return (await packFolder(content)).path;
 }
 
-/**
- * Makes the npm package of a folder, beside it.
- *
- * @returns its path, and the paths of the files in it
- */
 export async function packFolder(content: string): Promise<{ path: string; files: string[] }> {
   const folder = resolve(dirname(content));
-  const isWindows = process.platform === "win32"; // there npm is a batch file
+  const isWindows = process.platform === "win32";
   const options = { cwd: content, shell: isWindows, maxBuffer: 1 << 26 };
   const { stdout } = await promisify(execFile)("npm", ["pack", "--json", "--pack-destination", ".."], options);
   const [packed] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];

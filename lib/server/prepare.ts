@@ -1,5 +1,4 @@
-// What comes before the processes run, once the launcher has started the database: checks, and its schema. It is a process of its
-// own, because it needs 100 MiB of code, and the launcher, which only watches, should not.
+// A process of its own, because its 100 MiB of code would stay in the launcher.
 import "server-only";
 import { openSetup } from "#lib/auth/setup";
 import { refuseNewer } from "#lib/db/sql/floor";
@@ -9,9 +8,9 @@ import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
 import { warnAboutHttp } from "#lib/server/listen";
-import { enableSinks } from "#lib/telemetry/sink-state";
+import { enableSinks } from "#lib/telemetry/sink";
 
-/** In an upgrade a new web starts before the schema is its own: it is not ready until then, and must not end. */
+/** A new web process may start before the migration, and must not end. */
 async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> {
   try {
     return await step();
@@ -21,7 +20,6 @@ async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** The lines that the launcher prints when everything runs. */
 async function greet(): Promise<string[]> {
   const { BASE_URL } = env();
   const setup = await beforeMigrate(openSetup);
@@ -34,7 +32,7 @@ async function greet(): Promise<string[]> {
   ];
 }
 
-// What is begun is done. Ctrl-C reaches every process of the terminal; the launcher ends after this one.
+// A migration that has begun is finished.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 
 const [role] = process.argv.slice(2);

@@ -1,11 +1,10 @@
-// PRICES_URL: a newer price list, fetched once a day by one process and used by all. The last good copy is a row of the server's
-// settings, so that every process has the same prices, also after a restart without network.
+// One process fetches PRICES_URL once a day; the copy in the database gives all processes the same prices.
 import "server-only";
 import { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
-import { type PriceList, applyPriceList, fetchText, parsePriceList } from "#lib/prices/list";
+import { applyPriceList, fetchText, type PriceList, parsePriceList } from "#lib/prices/list";
 import { isWithin, takeHour } from "#lib/server/hourly";
 
 const keys = { copy: "price_list", tried: "price_list_tried" };
@@ -13,13 +12,12 @@ const dayMs = 86_400_000;
 
 const stored = z.object({ url: z.string(), fetchedAt: z.string(), list: z.string() });
 
-/** The copy as it was stored, if it is from the configured address. */
 function readCopy(value: string | undefined, url: string): z.output<typeof stored> | undefined {
   const copy = value === undefined ? undefined : stored.parse(JSON.parse(value));
   return copy?.url === url ? copy : undefined;
 }
 
-/** Fetches the list where that is a day ago, at most once an hour. A bad answer changes nothing and is logged. */
+/** A bad answer changes nothing. */
 export async function refreshPriceList(): Promise<void> {
   const url = env().PRICES_URL;
   if (url === undefined) return;
@@ -45,7 +43,7 @@ export async function refreshPriceList(): Promise<void> {
 
 let taken: number | undefined;
 
-/** Prices by the stored copy of the list, where PRICES_URL is set and the copy is from there. Costs a look where it is in use. */
+/** Applies the stored copy if it is new. */
 export async function takePriceList(): Promise<void> {
   const url = env().PRICES_URL;
   if (url === undefined) return;

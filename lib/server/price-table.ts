@@ -14,10 +14,7 @@ const titles: Record<PriceKind, string> = {
   request: "requests",
 };
 
-/**
- * What a model costs on a day, and from where, as lines for people.
- * @param day such as 2026-11-01; today without it @throws EnvError where that is no day
- */
+/** @param day such as 2026-11-01; today by default @throws EnvError */
 export function priceTable(model: string, day: string | undefined): string[] {
   const at = day === undefined ? new Date() : new Date(`${day}T12:00:00Z`);
   if (Number.isNaN(at.getTime())) throw new EnvError(`${day} is no day: write it as 2026-11-01.`);

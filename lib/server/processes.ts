@@ -3,35 +3,25 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvError } from "#lib/errors";
-import { serverFolder } from "#lib/server/outputs";
+import { serverFolder } from "#lib/server/stamps";
 
 type ProgramToRun = { name: string; words: string[] };
 
 const readyMs = 60_000;
 const stopMs = 14_000;
 
-/** The file of a built process. */
 export const program = (name: "prepare" | "web" | "worker"): string => `${serverFolder}/${name}.mjs`;
 
-/**
- * Where glibc gives memory out: blocks of a quarter MiB and more are the system's again once they are freed. By itself it raises that
- * size to that of the largest block that was freed, up to 32 MiB, and keeps what was freed between others: three minutes after a load a
- * worker held 191 MiB, and with this 112.
- */
+/** glibc raises this by itself and then keeps freed memory. */
 const allocation = { MALLOC_MMAP_THRESHOLD_: "262144" };
 
-/** A process that fails more often than this within a minute is not restarted. */
 const maxRestartsPerMinute = 5;
 
 /**
- * Starts processes and keeps them running: one that fails after it was ready is restarted.
- *
- * @param wanted each with its arguments to `node`.
- * @param environment set for all of them, over this process's own.
- * @param signal aborts the start, and stops what was started so far.
- * @param whenUp awaited before one is restarted: the database, without which its start would fail while that recovers from a crash.
- * @returns `lost` rejects when a process can't be kept running; `stop` ends all of them (SIGTERM, after 14 s SIGKILL).
- * @throws if one does not become ready.
+ * Restarts a process that fails after it was ready.
+ * @param whenUp is awaited before a restart, which would fail while the database recovers
+ * @returns `lost` rejects when a process can't be kept running; `stop` ends all of them
+ * @throws if one does not become ready
  */
 export async function supervise(
   wanted: ProgramToRun[],
@@ -57,7 +47,6 @@ export async function supervise(
     });
   }
 
-  /** Restarts a process, once the database answers; a start that fails counts as another failure. */
   async function restart(one: ProgramToRun, restarts: number[]): Promise<void> {
     if (stopping) return;
     const recent = [...restarts.filter((at) => at > performance.now() - 60_000), performance.now()];
@@ -84,19 +73,14 @@ export async function supervise(
   return { lost, stop };
 }
 
-/**
- * Starts one process.
- *
- * @param words options of Node's, a file, and its own arguments
- * @param defaults variables that this process's own go before
- */
+/** @param words Node's options, a file, and its arguments @param defaults yield to this process's own variables */
 export function launch(
   words: string[],
   environment: Record<string, string>,
   defaults: Record<string, string> = {},
 ): ChildProcess {
   const position = words.findIndex((word) => !word.startsWith("--"));
-  // The IPC channel reports when the process is ready, and closes when this one is gone, even if killed.
+  // The IPC channel reports readiness, and tells the child when this process is gone.
   return fork(words[position] ?? "", words.slice(position + 1), {
     execArgv: words.slice(0, position),
     env: { ...defaults, ...process.env, ...environment },
@@ -104,13 +88,11 @@ export function launch(
   });
 }
 
-/** Rejects when a process ends. */
 async function failedStart(name: string, child: ChildProcess): Promise<never> {
   const [code, by] = await once(child, "exit");
   throw new EnvError(`The ${name} process did not start (${by ?? code}); the lines above say why.`);
 }
 
-/** Waits until a process reports that it is ready. */
 async function ready(name: string, child: ChildProcess, given?: AbortSignal): Promise<void> {
   const late = AbortSignal.timeout(readyMs);
   const signal = given ? AbortSignal.any([late, given]) : late;

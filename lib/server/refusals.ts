@@ -1,96 +1,59 @@
-// Requests that never reach Next, because Next would answer them without a request id or a problem body. What Node's parser refuses,
-// Node answers itself.
+// Next would answer these requests without a problem body, or with 500.
 import type { IncomingMessage } from "node:http";
 import { parseAndValidateFlightRouterState } from "next/dist/server/app-render/parse-and-validate-flight-router-state.js";
-import { notFound, SpoorError } from "#lib/errors";
+import { type ErrorCode, notFound, SpoorError } from "#lib/errors";
 import { problemResponse } from "#lib/http/problem";
 import { limits } from "#lib/limits";
 
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const pageMethods = ["GET", "HEAD", "POST"];
+const fileMethods = ["GET", "HEAD"];
+const { maxPageBodyBytes } = limits;
 
-/** The limit of a request's headers. */
-export const maxHeaderBytes = limits.request.headerBytes;
-
-/** Names outside `/api` of routes of the API (next.config.ts). */
+/** Routes of the API with names outside `/api` (next.config.ts). */
 const otherNames = /^\/(?:mcp|\.well-known\/oauth-(?:protected-resource(?:\/mcp)?|authorization-server))(?:\?|$)/;
+const publicFiles = /^\/(?:icon\.svg|agents\.svg|robots\.txt)\/?(?:\?|$)/;
 
 export const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url) || otherNames.test(url);
 
-const methodRefusal = (requestId: string, detail?: string, allow = knownMethods.join(", ")) =>
-  problemResponse(new SpoorError("method_not_allowed", detail), requestId, { Allow: allow });
+export const isPage = ({ url = "" }: IncomingMessage): boolean =>
+  !isApi(url) && !publicFiles.test(url) && !/^\/(?:_next\/|spoor\.mjs(?:\?|$))/.test(url);
 
-/** The response to a page or a form where too many of its network wait. */
 export const refuseBusy = (requestId: string) =>
   problemResponse(
     new SpoorError("overloaded", "Too many pages were asked for at once. Try again in a moment."),
     requestId,
   );
 
-const { maxPageBodyBytes } = limits;
-
-const tooLarge = (requestId: string) =>
-  problemResponse(
-    new SpoorError("payload_too_large", `A form is over the limit of ${maxPageBodyBytes} bytes.`),
-    requestId,
-  );
-
-/** Tells the paths of static files. */
-type StaticPaths = { has(path: string): boolean };
-
-/**
- * The response to a request that Next would not answer as the interface demands; undefined for any other.
- *
- * @param files the paths of static files; undefined in development, where Next has paths of its own
- */
-export function findRefusal(request: IncomingMessage, requestId: string, files: StaticPaths | undefined): Response | undefined {
+export function findRefusal(request: IncomingMessage, requestId: string, isDevelopment = false): Response | undefined {
   const { method = "", url = "", headers } = request;
   const missing = () => problemResponse(notFound(), requestId);
-  if (!knownMethods.includes(method)) return methodRefusal(requestId);
-  // A whole URL, which only proxies are asked for, or the `*` of OPTIONS.
-  if (!url.startsWith("/")) return missing();
+  const refuse = (code: ErrorCode, detail?: string) => problemResponse(new SpoorError(code, detail), requestId);
+  const refuseMethod = (methods: string[], detail?: string) =>
+    problemResponse(new SpoorError("method_not_allowed", detail), requestId, { Allow: methods.join(", ") });
+  if (!knownMethods.includes(method)) return refuseMethod(knownMethods);
+  if (!url.startsWith("/")) return missing(); // a proxy's form, or the `*` of OPTIONS
   const [path = ""] = url.split("?");
-  // Next would take them away and answer for another path than the one that is looked at here; clients do so themselves.
-  if (/\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
-  // A page of Next's would be a 500.
-  if (decoded(path) === undefined) return missing();
-  // Next reads a parameter that is repeated in a time that grows with the square of how often it is.
-  if (url.split("&").length > limits.request.parameters) {
-    const detail = `The URL has more than ${limits.request.parameters} parameters.`;
-    return problemResponse(new SpoorError("invalid_request", detail), requestId);
-  }
-  // In production Next has only static files under /_next/.
-  if (files && path.startsWith("/_next/") && !path.startsWith("/_next/static/")) return missing();
-  // Pages that Next renders by itself, one of them always with 500.
-  if (files && /^\/_(?!next(?:\/|$))/.test(fileName(path))) return missing();
-  // Next would redirect to the path with single slashes and without backslashes.
+  const name = decode(path);
+  // Next would resolve dot segments and answer for another path than the one checked here.
+  if (name === undefined || /\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
+  // Next reads a repeated parameter in quadratic time.
+  if (url.split("&").length > limits.request.parameters)
+    return refuse("invalid_request", `The URL has more than ${limits.request.parameters} parameters.`);
+  // Next renders some pages of its own under such names, one of them with 500.
+  if (!isDevelopment && /^\/_/.test(name) && !path.startsWith("/_next/static/")) return missing();
+  // Next would redirect to single slashes, without the headers of an API response.
   if (isApi(url)) return /\/\/|\\/.test(path) ? missing() : undefined;
-  if (Number(headers["content-length"] ?? 0) > maxPageBodyBytes) return tooLarge(requestId);
-  if (!hasRouterState(request)) {
-    const detail = "Next-Router-State-Tree is not as this application's pages send it.";
-    return problemResponse(new SpoorError("invalid_request", detail), requestId);
-  }
-  const methods = files && listMethods(path, files);
-  if (!methods || methods.includes(method)) return undefined;
-  const allow = methods.join(", ");
-  return methodRefusal(requestId, `This path takes ${allow}.`, allow);
+  if (Number(headers["content-length"] ?? 0) > maxPageBodyBytes)
+    return refuse("payload_too_large", `A form is over the limit of ${maxPageBodyBytes} bytes.`);
+  if (!hasRouterState(request))
+    return refuse("invalid_request", "Next-Router-State-Tree is not as this application's pages send it.");
+  const isFile = publicFiles.test(name) || name.startsWith("/_next/static/");
+  const methods = isFile ? fileMethods : isPage(request) ? pageMethods : knownMethods;
+  if (isDevelopment || methods.includes(method)) return undefined;
+  return refuseMethod(methods, `This path takes ${methods.join(", ")}.`);
 }
 
-/** A path as a static file has it, however it is written. */
-export const fileName = (path: string): string => (decoded(path) ?? path).replace(/\/$/, "");
-
-/**
- * The methods of what is not of the API: Next would answer others with a page as for GET, with 400, or with 500. Undefined for
- * what answers them itself.
- */
-function listMethods(path: string, files: StaticPaths): string[] | undefined {
-  const name = fileName(path);
-  if (files.has(name)) return ["GET", "HEAD"];
-  // A route handler, and files that are missing.
-  if (/^\/(?:spoor\.mjs$|_next\/)/.test(name)) return undefined;
-  return ["GET", "HEAD", "POST"]; // a page; a form is sent to it
-}
-
-/** Whether the header with which Next's client says what it shows can be read: Next would answer any other with 500. */
 function hasRouterState({ headers }: IncomingMessage): boolean {
   try {
     parseAndValidateFlightRouterState(headers["next-router-state-tree"]);
@@ -100,16 +63,16 @@ function hasRouterState({ headers }: IncomingMessage): boolean {
   }
 }
 
-/** Names are shorter, and what is stored of one is (lib/auth/audit.ts). */
+/** lib/auth/audit.ts stores as many. */
 const maxAgentCharacters = 512;
 
-/** Shortens `User-Agent`: Next looks in it for robots at every page, in a time that grows with the square of its length. */
+/** Shortens `User-Agent`, in which Next looks for robots in quadratic time. */
 export function cutUserAgent({ headers }: IncomingMessage): void {
   const agent = headers["user-agent"];
   if (agent !== undefined) headers["user-agent"] = agent.slice(0, maxAgentCharacters);
 }
 
-function decoded(path: string): string | undefined {
+function decode(path: string): string | undefined {
   try {
     return decodeURIComponent(path);
   } catch {

@@ -3,15 +3,11 @@ import { runInNewContext } from "node:vm";
 import { log } from "#lib/log";
 import { releaseAll } from "#lib/memory";
 
-/** A process that used less than so much of a core, and this often in a row, has nothing to do. */
+/** Checks in a row below this share of a core make a process idle. */
 const idle = { checkMs: 5000, cores: 0.1, checks: 6 };
-/** Memory has to have grown by so much since the last rest. */
 const worthBytes = 16 * 1024 * 1024;
 
-/**
- * Gives memory back whenever the process has had nothing to do for half a minute. V8 collects garbage when it needs room, so a
- * process keeps what its start or its last large upload took: 60 MiB less after a start, hundreds after a load.
- */
+/** V8 collects only when it needs room, so that a process keeps what its start or last large upload took. */
 export function restWhenIdle(): void {
   let [quiet, used, rested] = [0, process.cpuUsage(), 0];
   const check = async () => {
@@ -22,7 +18,7 @@ export function restWhenIdle(): void {
     const before = process.memoryUsage.rss();
     await releaseAll();
     collect();
-    used = process.cpuUsage(); // the rest itself is no work
+    used = process.cpuUsage();
     rested = process.memoryUsage.rss();
     log.debug({ before, rested }, "memory was given back");
   };
@@ -32,7 +28,7 @@ export function restWhenIdle(): void {
   ).unref();
 }
 
-/** Collects all garbage, and gives the free pages back to the system. It stops the process for about 0.1 s. */
+/** This stops the process for about 0.1 s. */
 function collect(): void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as (options: { type: "major"; flavor: "last-resort" }) => void;

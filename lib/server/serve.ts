@@ -6,7 +6,6 @@ import { program, supervise } from "#lib/server/processes";
 
 type Running = Awaited<ReturnType<typeof supervise>>;
 
-/** Which processes run: web and worker, both for development, or one of them. */
 export type Role = "all" | "dev" | "web" | "worker";
 
 const built = {
@@ -18,14 +17,7 @@ const sources = {
   worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
 };
 
-/**
- * Starts the processes of a role; they must have been built.
- *
- * @param variables are set for them.
- * @param signal aborts the start.
- * @param whenUp resolves once the database takes connections: awaited before one is restarted.
- * @returns what stops them, and a promise that rejects when one can't be kept running
- */
+/** @param whenUp is awaited before a process is restarted */
 export function startProcesses(
   role: Role,
   variables: Record<string, string> = {},
@@ -42,10 +34,9 @@ export function startProcesses(
 }
 
 /**
- * Keeps processes that are starting until a stop is requested, and keeps the database running. A request during the start aborts it.
- *
- * @param onceReady runs when they are ready. @returns whether they are to continue
- * @throws if the start fails, or a process or the database can't be kept running.
+ * Runs until a stop is requested; a request during the start aborts it.
+ * @param onceReady returns whether to continue
+ * @throws if the start fails, or a process or the database can't be kept running
  */
 export async function serve(
   starting: Promise<Running>,
@@ -54,14 +45,14 @@ export async function serve(
   onceReady: () => Promise<boolean>,
 ): Promise<void> {
   const kept = database.keep(warn);
-  kept.catch(() => {}); // reported below, once the processes run
+  kept.catch(() => {});
   const processes = await starting.catch((error) => {
     if (!stopRequest.aborted) throw error;
   });
   if (!processes) return;
   try {
     const end = Promise.race([processes.lost, kept, waitForAbort(stopRequest)]);
-    end.catch(() => {}); // reported by whichever await below is reached
+    end.catch(() => {});
     const continues = await Promise.race([onceReady(), end.then(() => true)]);
     if (!continues) return;
     await end;

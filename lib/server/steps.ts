@@ -5,14 +5,14 @@ import { pingDatabase } from "#lib/observability/sql";
 
 export type Step = ReturnType<typeof makeSteps>["step"];
 
-/** Runs steps of which none stops those after it; `end` throws where some failed. */
+/** Runs every step even if one fails; `end` throws if any failed. */
 export function makeSteps() {
   const failed: { name: string; cause: unknown }[] = [];
   const step = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
     } catch (cause) {
-      await pingDatabase(); // without it the others would only fail, too, each after its time
+      await pingDatabase(); // without the database the others would only fail after their timeouts
       if (await isUnmigrated(cause)) throw cause;
       log.warn({ err: cause, step: name }, "a step of the work in the background failed");
       failed.push({ name, cause });

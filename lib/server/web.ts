@@ -1,5 +1,4 @@
-// The web process: Next behind our own HTTP server, which determines the client's address, limits how long a request may take
-// to arrive, and drains before it stops. Next's own server gives a route handler none of that.
+// Next's own server gives a route handler no client address, no time limits and no draining.
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
@@ -7,29 +6,31 @@ import { setTimeout as sleep } from "node:timers/promises";
 import next from "next";
 import { env, setEnv } from "#lib/env";
 import { trustClientAddressHeader } from "#lib/http/address";
+import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
 import { flushTracing } from "#lib/observability/tracing";
 import { chooseAddresses, listenAt, warnAboutHttp } from "#lib/server/listen";
-import { arrivalTimes, makeServing } from "#lib/server/listener";
-import { maxHeaderBytes } from "#lib/server/refusals";
+import { serveRequests } from "#lib/server/listener";
 import { restWhenIdle } from "#lib/server/rest";
 
 const drainMs = 12_000;
-process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
+process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one
 const { PORT, HOST, BASE_URL } = env();
 const dev = process.argv.includes("--dev");
 const server = createServer({
-  ...arrivalTimes,
+  headersTimeout: limits.request.headerSeconds * 1000,
+  // The largest upload at the slowest pace takes over an hour.
+  requestTimeout: limits.request.uploadSeconds * 1000,
   keepAliveTimeout: 30_000,
-  maxHeaderSize: maxHeaderBytes,
-  // Upgrade requests are answered as ordinary ones; Next in development needs them.
+  maxHeaderSize: limits.request.headerBytes,
+  // Other upgrade requests are answered as ordinary ones.
   shouldUpgradeCallback: () => dev,
 });
 if (!dev) await takeBuiltConfig();
 const app = next({ dev, dir: process.cwd(), httpServer: server, port: PORT, hostname: HOST ?? "localhost" });
 
-/** Next's configuration as its build has stored it: reading next.config.ts would load the compiler, and 50 MiB with it. */
+/** Reading next.config.ts would load the compiler, and 50 MiB with it. */
 async function takeBuiltConfig(): Promise<void> {
   const { config } = JSON.parse(await readFile(".next/required-server-files.json", "utf8"));
   setEnv({ __NEXT_PRIVATE_STANDALONE_CONFIG: JSON.stringify(config) });
@@ -38,7 +39,6 @@ async function takeBuiltConfig(): Promise<void> {
 let inFlight = new Set<ServerResponse>();
 let closeOthers = (): void => {};
 
-/** Stops accepting connections, waits for requests in flight, and closes idle connections. */
 async function stop(): Promise<void> {
   const deadline = performance.now() + drainMs;
   const closed = once(server, "close");
@@ -58,8 +58,7 @@ process.once("disconnect", stop);
 trustClientAddressHeader();
 if (!dev) logConsole();
 await app.prepare();
-const serve = await makeServing(dev);
-inFlight = serve(server, app.getRequestHandler());
+inFlight = await serveRequests(server, app.getRequestHandler(), dev);
 const warning = warnAboutHttp(BASE_URL);
 if (warning) log.warn(warning);
 closeOthers = await listenAt(server, PORT, chooseAddresses({ HOST, BASE_URL })).catch((error: Error) => {

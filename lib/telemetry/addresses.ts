@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-/** Networks without public servers: IANA's special-purpose registries, and IPv6 prefixes that embed IPv4 addresses. */
+/** IANA's special-purpose registries, and IPv6 prefixes that embed IPv4 addresses. */
 const networks = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -35,27 +35,24 @@ for (const network of networks) {
   notPublic.addSubnet(address, Number(bits), isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** Whether an IP address is public; an IPv4 address mapped into IPv6 is judged as IPv4. */
+/** An IPv4 address mapped into IPv6 counts as IPv4. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   return version !== 0 && !notPublic.check(address, version === 6 ? "ipv6" : "ipv4");
 }
 
-/** The sink's host name resolved to private addresses only, which the operator has not allowed. */
+/** The sink's host name has only private addresses, which the operator has not allowed. */
 export class PrivateAddressError extends Error {
   override name = "PrivateAddressError";
 }
 
-/** Whether a URL's host is an IP address or `localhost`: then the operator chose the very address. */
+/** True for an IP address or `localhost`, which the operator chose themselves. */
 export function namesItsAddress(url: URL): boolean {
   return isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0 || url.hostname === "localhost";
 }
 
 /**
- * A `dns.lookup` that returns public addresses only. A connection made with it goes to the addresses that were checked,
- * so that a DNS answer that changes a moment later (rebinding) has no effect.
- *
- * @param resolve the resolver; the system's by default.
+ * A `dns.lookup` with public addresses only. Connections go to the checked addresses, so DNS rebinding has no effect.
  */
 export function publicLookup(resolve: typeof lookup = lookup): LookupFunction {
   return (hostname, options, callback) => {

@@ -1,4 +1,3 @@
-// The telemetry route's operation (lib/http/operation.ts).
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";
 import { telemetryRequest, telemetryResponse } from "#lib/telemetry/schema";

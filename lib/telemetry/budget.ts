@@ -1,4 +1,4 @@
-// What reports may store in a day: whoever can reach the server can send them, so that nothing else bounds their rows.
+// Anybody who reaches the server can send reports, and nothing else bounds their rows.
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
@@ -12,10 +12,9 @@ import type { Submission } from "#lib/telemetry/schema";
 const { telemetry } = limits;
 const seconds = 86_400;
 
-/** A day's budget in bytes, and who shares it. */
 type TelemetryBudget = { name: string; key: string; window: { points: number; seconds: number } };
 
-/** The budgets of a report: its user's; or without a token its network's, and that of all such reports. */
+/** Without a token, one budget per network and one for all such reports. */
 function listBudgets(sender: ReportSender, address: string): TelemetryBudget[] {
   const budget = (name: string, key: string, points: number) => ({ name, key, window: { points, seconds } });
   if (sender) return [budget("telemetry-user-bytes", sender.userId, telemetry.dailyBytesPerUser)];
@@ -26,7 +25,7 @@ function listBudgets(sender: ReportSender, address: string): TelemetryBudget[] {
   ];
 }
 
-/** Refuses a report before its body is read where a budget of its sender is used up. @throws SpoorError `rate_limited` */
+/** Called before the body is read. @throws SpoorError `rate_limited` */
 export async function requireBudget(sender: ReportSender, address: string): Promise<void> {
   const waits = await Promise.all(
     listBudgets(sender, address).map(({ name, key, window }) => getWaitSeconds(name, key, window)),
@@ -36,10 +35,8 @@ export async function requireBudget(sender: ReportSender, address: string): Prom
 }
 
 /**
- * Counts a report against its sender's budgets and its device against the new ones of the day, before a row is written. A
- * report that is then not stored stays counted.
- *
- * @param bytes of its body, as they were read.
+ * Called before a row is written; a report that is then not stored stays counted.
+ * @param bytes of the body
  * @throws SpoorError `rate_limited`
  */
 export async function spendBudget(
@@ -57,13 +54,13 @@ export async function spendBudget(
 }
 
 /**
- * What PostgreSQL needs for a report, measured (tests/jobs/telemetry-budget.test.ts): small items cost many times their own
- * size in rows and index entries, and text of some kilobytes leaves parts of pages empty.
+ * Measured in tests/jobs/telemetry-budget.test.ts: rows and index entries of small items are many times their size, and
+ * texts of some kilobytes leave pages half empty.
  */
 const rowBytes = { report: 1300, diagnostic: 250, event: 150, adapter: 600 };
 const textFactor = 1.4;
 
-/** The bytes that a report adds to the database, at most. */
+/** An upper bound of the bytes in the database. */
 export function countCost({ diagnostics, events }: Submission, bytes: number): number {
   const adapters = new Set(diagnostics.map(({ adapter }) => adapter)).size;
   const rows = rowBytes.report + diagnostics.length * rowBytes.diagnostic + events.length * rowBytes.event;

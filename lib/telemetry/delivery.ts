@@ -1,14 +1,10 @@
 import { Webhook } from "standardwebhooks";
-import { splitReport } from "#lib/telemetry/facts";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
 import type { StoredReport } from "#lib/telemetry/report";
+import { splitReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
-/**
- * Sends a report to a sink.
- *
- * @param deliver makes the request. @throws what it throws
- */
+/** @throws what `deliver` throws */
 export async function sendReport(
   sink: Sink,
   report: StoredReport,
@@ -22,7 +18,7 @@ export async function sendReport(
 
 const json = { "Content-Type": "application/json" };
 
-/** PostHog's batch capture. Stable event ids make it idempotent; no person profile is created. */
+/** Stable event ids make a batch idempotent; no person profile is created. */
 function posthogRequest({ url, key }: Sink, report: StoredReport): Post {
   const batch = splitReport(report).map(({ id, name, facts }) => ({
     uuid: id,
@@ -34,7 +30,7 @@ function posthogRequest({ url, key }: Sink, report: StoredReport): Post {
   return { url: appendPath(url, "/batch/"), headers: json, body: JSON.stringify({ api_key: key, batch }) };
 }
 
-/** A signed message as Standard Webhooks defines it. */
+/** Standard Webhooks. */
 function webhookRequest({ url, key = "" }: Sink, { id, receivedAt, scan, diagnostics, events }: StoredReport): Post {
   const now = new Date();
   const data = { id, ...scan, diagnostics, events };

@@ -18,7 +18,7 @@ import {
   readVersions,
 } from "#lib/telemetry/sql";
 
-/** The most that the page shows of each, whatever clients sent. */
+/** Bounds of the page, whatever clients sent. */
 const max = {
   adapters: 50,
   versions: 5,
@@ -30,12 +30,12 @@ const max = {
 };
 export const trendDays = 30;
 
-/** Whose telemetry is read: the user's own devices', or everybody's including anonymous ones, for the server's owner. */
+/** The server's owner sees all devices, including anonymous ones. */
 export type DiagnosticsReader = { userId: string; seesAll: boolean };
 
 export type DiagnosedMachine = { deviceId: string; machine: string | null; userName: string | null; seenAt: Date };
 
-/** One adapter's health. `trend` is the worst share of each of the last 30 days, null for a day without a scan. */
+/** `trend` is the worst share of each of the last 30 days, null without a scan. */
 export type AdapterHealth = {
   adapter: string;
   versions: (VersionHealth & { troubledMachines: number })[];
@@ -45,26 +45,23 @@ export type AdapterHealth = {
   trend: (number | null)[];
 };
 
-/** An adapter that got worse with a version of the client. */
 export type WorseAdapter = Pick<AdapterHealth, "adapter" | "verdict"> & { latest: string };
 
 const ownDevices = ({ userId, seesAll }: DiagnosticsReader) => (seesAll ? {} : { userId });
 
-/** Whether the reader may see any device that sent telemetry. */
 export async function hasTelemetry(reader: DiagnosticsReader): Promise<boolean> {
   const found = await prisma().telemetryDevice.findFirst({ where: ownDevices(reader), select: { id: true } });
   return found !== null;
 }
 
 /**
- * Every adapter of the last 30 days: those that broke or got worse with their newest CLI version first, then the worst.
- *
- * @throws SpoorError `overloaded` as `heavyTurn`.
+ * Adapters of the last 30 days: those that broke or got worse first, then the worst.
+ * @throws SpoorError `overloaded` as `heavyTurn`
  */
 export const listAdapters = (reader: DiagnosticsReader): Promise<AdapterHealth[]> =>
   heavyTurn(reader.userId, () => readAdapters(reader));
 
-/** The adapters that broke or got worse with their newest CLI version: of `listAdapters` what one read tells. */
+/** Adapters that broke or got worse with their newest client version. */
 export async function listWorse(reader: DiagnosticsReader): Promise<WorseAdapter[]> {
   const rows = await heavyTurn(reader.userId, () => readVersions(reader, trendDays, max.adapters));
   const found = [...groupVersions(rows)].map(([adapter, [latest, before]]) => ({
@@ -82,7 +79,7 @@ async function readAdapters(reader: DiagnosticsReader): Promise<AdapterHealth[]>
   const shown = [...adapters].flatMap(([adapter, versions]) =>
     versions.map(({ cliVersion }) => [adapter, cliVersion] as const),
   );
-  // One after the other: a turn is one connection.
+  // One after the other, since a turn is one connection.
   const days = await readDays(reader, trendDays, names);
   const types = await readTypes(reader, trendDays, newest, max.types);
   const machines = await readTroubledMachines(reader, newest, { machines: max.machines, counted: max.countedMachines });
@@ -115,10 +112,10 @@ function worstFirst(a: AdapterHealth, b: AdapterHealth): number {
   );
 }
 
-/** Joins two texts into one key; neither contains U+0000 (lib/telemetry/schema.ts). */
+/** Neither text contains U+0000 (lib/telemetry/schema.ts). */
 const toKey = (adapter: string, cliVersion: string) => `${adapter}\0${cliVersion}`;
 
-/** Each adapter's versions, newest first, at most as many as are shown. */
+/** Newest first. */
 function groupVersions(rows: Awaited<ReturnType<typeof readVersions>>): Map<string, VersionHealth[]> {
   const found = groupByAdapter(rows);
   for (const [adapter, versions] of found) {
@@ -155,8 +152,8 @@ export type DiagnosedDevice = DiagnosedMachine & {
 };
 
 /**
- * The devices that sent telemetry most recently, newest first. `lastUploadAt` is that of the machine whose token the device
- * used, null without a token or without an upload among its account's latest.
+ * Most recent first. `lastUploadAt` belongs to the machine of the device's token; null without a token, or without a
+ * recent upload.
  */
 export async function listDevices(
   reader: DiagnosticsReader,

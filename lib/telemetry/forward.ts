@@ -9,32 +9,28 @@ import { PrivateAddressError } from "#lib/telemetry/addresses";
 import { sendReport } from "#lib/telemetry/delivery";
 import { post, type SinkAnswer } from "#lib/telemetry/post";
 import { loadReport } from "#lib/telemetry/report";
-import { readSink, type Sink } from "#lib/telemetry/sink";
-import { disableSink, endFutureWaits, isOpen, pauseSink } from "#lib/telemetry/sink-state";
+import { disableSink, endFutureWaits, isOpen, pauseSink, readSink, type Sink } from "#lib/telemetry/sink";
 import { claimOutboxRow, insertOutbox, type OutboxRow, postponeOutboxRow } from "#lib/telemetry/sql";
 
-/** Deadline of the attempt that the client waits for, including everything around it. */
+/** The client waits for this attempt. */
 const firstAttemptMs = 1500;
-/** First attempts of one web process at the same time; beyond that a report is left to the worker. */
+/** Per web process; the worker forwards the rest. */
 const maxFirstAttempts = 16;
 const workerAttempts = 4;
 const attemptMs = 10_000;
-/** How long a row belongs to whoever claimed it: longer than an attempt can take, so that no two run at once. */
+/** Longer than an attempt can take, so that no two run at once. */
 const leaseSeconds = 30;
 const expireDays = 3;
 const backoff = { firstSeconds: 10, maxSeconds: 3600 };
 const wait = { minSeconds: 1, maxSeconds: 6 * 3600 };
 
-/** What to do with a row after an attempt. */
 type DeliveryVerdict = { outcome: "delivered" | "dropped" | "disabled" | "later"; why: string; pauseSeconds?: number };
 
 let firstAttempts = 0;
 
 /**
- * Adds a report to the outbox, inside its own transaction, if a sink is configured.
- *
- * @returns a function to call after the commit: it makes the one attempt that the client waits for, and returns whether the
- *   sink answered 2xx.
+ * Call it in the report's transaction.
+ * @returns a function to call after the commit, which makes the first attempt and returns whether the sink answered 2xx
  */
 export async function putIntoOutbox(tx: Prisma.TransactionClient, reportId: string): Promise<() => Promise<boolean>> {
   const sink = readSink(env());
@@ -51,7 +47,7 @@ async function attemptFirst(sink: Sink, row: OutboxRow): Promise<boolean> {
   }
   firstAttempts += 1;
   const over = new AbortController();
-  // Bounds the client's wait even if the database is slow too; the row then becomes due when its lease ends.
+  // The database may be slow, too; the row then becomes due when its lease ends.
   const late = sleep(firstAttemptMs, false, { signal: over.signal }).catch(() => false);
   const trying = attempt(sink, row, firstAttemptMs - 100).finally(() => {
     firstAttempts -= 1;
@@ -67,9 +63,9 @@ async function attemptFirst(sink: Sink, row: OutboxRow): Promise<boolean> {
 }
 
 /**
- * Forwards the reports that are due, a few at a time, until none is left or the sink is paused or disabled.
- *
- * @param signal stops it between two attempts. @returns how many were delivered
+ * Ends when nothing is due or the sink is paused or disabled.
+ * @param signal stops it between two attempts
+ * @returns how many reports were delivered
  */
 export async function forwardDue(signal?: AbortSignal): Promise<number> {
   await deleteExpired();
@@ -90,7 +86,7 @@ export async function forwardDue(signal?: AbortSignal): Promise<number> {
 /** Makes reports due soon that were put off while the database's clock was ahead. */
 export const undoFutureWaits = () => endFutureWaits(wait.maxSeconds + 300); // clocks of several nodes differ a little
 
-/** Deletes rows older than three days, or all rows if no sink is configured any more. */
+/** Without a sink, deletes all rows. */
 async function deleteExpired(): Promise<void> {
   const limit = new Date(Date.now() - expireDays * 86_400_000);
   const { count } = await prisma().forwardOutbox.deleteMany({
@@ -101,7 +97,7 @@ async function deleteExpired(): Promise<void> {
   log.warn({ expired: count }, "telemetry reports expired before they could be forwarded");
 }
 
-/** One attempt. @returns whether the sink answered 2xx; if that can't be stored, the report is sent once more */
+/** If a 2xx can't be stored, the report is sent once more. @returns whether the sink answered 2xx */
 async function attempt(sink: Sink, row: OutboxRow, timeoutMs: number): Promise<boolean> {
   const report = await loadReport(row.reportId);
   if (!report) return false; // its account was deleted meanwhile, and the row with it
@@ -120,7 +116,7 @@ async function attempt(sink: Sink, row: OutboxRow, timeoutMs: number): Promise<b
   return delivered;
 }
 
-/** What an answer means. A client error (4xx) is permanent, except for those that pass with time. */
+/** Client errors (4xx) are permanent, except for those that pass with time. */
 export function judgeAnswer({ status, retryAfterSeconds }: SinkAnswer): DeliveryVerdict {
   const why = `the sink answered ${status}`;
   if (status >= 200 && status < 300) return { outcome: "delivered", why };
@@ -133,7 +129,7 @@ export function judgeAnswer({ status, retryAfterSeconds }: SinkAnswer): Delivery
   return { outcome: "later", why };
 }
 
-/** The cause without its message, which may contain parts of the sink's URL with its key. */
+/** Without its message, which may contain the sink's key. */
 function describeFailure(error: Error & { code?: string }): string {
   return error instanceof PrivateAddressError ? error.message : `the request failed (${error.code ?? error.name})`;
 }
@@ -161,7 +157,7 @@ async function deleteRow({ reportId }: OutboxRow): Promise<void> {
   await prisma().forwardOutbox.deleteMany({ where: { reportId } });
 }
 
-/** Exponential backoff, at most an hour, with jitter between half of it and all of it. */
+/** At most an hour, with jitter between half of it and all of it. */
 export function backoffSeconds(attempts: number, chance = Math.random()): number {
   const whole = Math.min(backoff.maxSeconds, backoff.firstSeconds * 2 ** Math.min(attempts - 1, 30));
   return whole * (0.5 + chance / 2);

@@ -1,6 +1,5 @@
 import semver from "semver";
 
-/** Sums over scans. */
 export type ScanSums = {
   scans: number;
   entries: number;
@@ -11,13 +10,15 @@ export type ScanSums = {
   emptyParses: number;
 };
 
-/** The sums of one adapter in one CLI version, over the days shown. */
 export type VersionHealth = ScanSums & { cliVersion: string; seenAt: Date };
 
-/** What can go wrong with a scan, each as a share from 0 to 1. */
+/** Shares from 0 to 1. */
 export type ScanShares = { empty: number; lost: number; rejected: number };
 
-/** `lost`: entries that could not be read, of which skipped ones are none; `rejected`: traces refused; `empty`: scans that found nothing. */
+/**
+ * `lost` are entries that could not be read, without skipped ones; `rejected` are refused traces; `empty` are scans
+ * that found nothing.
+ */
 export function computeShares({ scans, entries, invalid, traces, rejected, emptyParses }: ScanSums): ScanShares {
   return {
     empty: share(emptyParses, scans),
@@ -26,19 +27,21 @@ export function computeShares({ scans, entries, invalid, traces, rejected, empty
   };
 }
 
-/** Clients report what they like, so a part can exceed its whole. */
+/** Clients may report a part that exceeds its whole. */
 export const share = (part: number, whole: number) => (part === 0 ? 0 : whole <= part ? 1 : part / whole);
 
 export const findWorst = ({ empty, lost, rejected }: ScanShares) => Math.max(empty, lost, rejected);
 
-/** How an adapter's newest CLI version compares with the one before. */
+/** Compares the newest client version with the one before. */
 export type HealthVerdict = {
   change: "broke" | "worse" | "better" | "same" | "first";
-  /** The share that rose or fell the most. */
+  /** The share that changed most. */
   about: keyof ScanShares;
 };
 
-/** The smallest rise that counts as broken, and the smallest change that counts as worse or better. */
+/**
+ * `broke` is the smallest rise that counts as broken, the others the smallest change that counts as worse or better.
+ */
 const steps = { broke: 0.5, worse: 0.005, factor: 1.5 };
 
 export function judge(latest: VersionHealth, before: VersionHealth | undefined): HealthVerdict {
@@ -56,7 +59,7 @@ export function judge(latest: VersionHealth, before: VersionHealth | undefined):
   return { change: "same", about: kinds.reduce((a, b) => (now[b] > now[a] ? b : a)) };
 }
 
-/** Compares versions, oldest first, by Semantic Versioning (section 11). Text that is no version sorts before all that are. */
+/** Semantic Versioning, section 11; text that is not a version sorts first. */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [parseVersion(a), parseVersion(b)];
   if (!first || !second) return first ? 1 : second ? -1 : text.compare(a, b);

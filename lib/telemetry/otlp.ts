@@ -9,12 +9,11 @@ import {
 import { JsonLogsSerializer, LogsExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { LoggerProvider, type ReadableLogRecord } from "@opentelemetry/sdk-logs";
-import { splitReport } from "#lib/telemetry/facts";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
 import type { StoredReport } from "#lib/telemetry/report";
+import { splitReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
-/** A report as the SDK's log records: one for the scan, each diagnostic and each client event. */
 function toLogRecords(report: StoredReport): ReadableLogRecord[] {
   const records: ReadableLogRecord[] = [];
   const processor = {
@@ -39,12 +38,9 @@ function toLogRecords(report: StoredReport): ReadableLogRecord[] {
 }
 
 /**
- * Sends a report through the OpenTelemetry SDK's log exporter (OTLP/HTTP, JSON).
- *
- * The transport is ours: the SDK's own retries on its own, hides `Retry-After`, has no deadline for the whole request, and
- * adds the headers of `OTEL_EXPORTER_OTLP_HEADERS`, which are meant for the operator's collector.
- *
- * @param deliver makes the request. @throws what it throws
+ * Replaces the transport of OpenTelemetry's exporter, which retries by itself, hides `Retry-After`, has no total
+ * deadline, and adds the headers of the operator's own collector.
+ * @throws what `deliver` throws
  */
 export async function exportLogs(
   { url, key }: Sink,
@@ -76,7 +72,7 @@ export async function exportLogs(
   return answer;
 }
 
-/** A key that is a complete header value (`Basic …`) is sent unchanged, any other as a bearer token. */
+/** A key that is a complete header value (`Basic …`) is sent as it is. */
 function authorization(key: string | undefined): Record<string, string> {
   if (!key) return {};
   return { Authorization: key.includes(" ") ? key : `Bearer ${key}` };

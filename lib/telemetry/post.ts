@@ -2,21 +2,18 @@ import { type ClientRequest, request as httpRequest, type RequestOptions } from 
 import { request as httpsRequest } from "node:https";
 import { namesItsAddress, publicLookup } from "#lib/telemetry/addresses";
 
-/** A complete request to a sink; a signature covers exactly these bytes. */
+/** A signature covers exactly these bytes. */
 export type Post = { url: string; headers: Record<string, string>; body: string | Uint8Array };
 
-/** A sink's answer: its status, and the seconds of its `Retry-After`, if any. */
 export type SinkAnswer = { status: number; retryAfterSeconds: number | undefined };
 
 const maxAnswerHeaderBytes = 8 * 1024;
 
 /**
- * Sends one POST. Follows no redirect, uses no proxy from the environment, and closes the connection without reading the
- * answer's body.
- *
- * @param options.timeoutMs for everything: DNS, connection, body, answer.
- * @param options.allowPrivate whether a host name may resolve to a private address; an address in the URL itself always may.
- * @throws if no answer arrives in time, and `PrivateAddressError`.
+ * Follows no redirect, uses no proxy, and does not read the answer's body.
+ * @param options.timeoutMs for everything: DNS, connection, body, answer
+ * @param options.allowPrivate allows host names with private addresses; addresses in the URL are always allowed
+ * @throws after the timeout, and `PrivateAddressError`
  */
 export function post(
   { url, headers, body }: Post,
@@ -37,7 +34,7 @@ export function post(
     const timer = setTimeout(() => request.destroy(new Error("the sink did not answer in time")), options.timeoutMs);
     request.once("close", () => clearTimeout(timer));
     request.once("response", (response) => {
-      // The rest of the request may still be in flight; its errors no longer matter.
+      // Errors of the rest of the request no longer matter.
       resolve({
         status: response.statusCode ?? 0,
         retryAfterSeconds: retryAfter(response.headers["retry-after"], Date.now()),
@@ -49,7 +46,7 @@ export function post(
   });
 }
 
-/** Parses `Retry-After` (RFC 9110, 10.2.3), a number of seconds or a date. @returns seconds */
+/** RFC 9110, section 10.2.3. @returns seconds */
 export function retryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value);

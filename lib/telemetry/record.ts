@@ -12,14 +12,12 @@ import { insertReport } from "#lib/telemetry/sql";
 
 const { telemetry } = limits;
 
-/** Above what waiting for the rows of a day that many clients count in can take; Prisma's default is 5 s. */
+/** Many clients count in the rows of a day; Prisma's default of 5 s is too short. */
 const transactionTimeoutMs = 30_000;
 
 /**
- * Stores a report, and forwards it if a sink is configured. When this returns the report is on disk.
- *
- * @param sender the owner of a valid token, or undefined.
- * @returns `accepted` is the number of diagnostics stored, `forwarded` whether the sink answered 2xx within 1.5 s.
+ * The report is on disk when this returns.
+ * @returns `accepted` diagnostics, and `forwarded` if the sink answered 2xx within 1.5 s
  */
 export async function recordTelemetry(
   submission: Submission,
@@ -29,7 +27,7 @@ export async function recordTelemetry(
     async (tx) => {
       const reportId = await insertReport(tx, submission, sender?.userId ?? null);
       const forward = await putIntoOutbox(tx, reportId);
-      // Last: all reports of a day update the same rows, so their locks are held only until the commit.
+      // Last, since all reports of a day lock the same rows.
       await rollUp(tx, submission, sender);
       return forward;
     },
@@ -38,11 +36,7 @@ export async function recordTelemetry(
   return { ok: true, accepted: submission.diagnostics.length, forwarded: await forwardNow() };
 }
 
-/**
- * Deletes reports older than 90 days, devices that sent none since, and the daily counts of more than a year ago.
- *
- * @returns the number of reports
- */
+/** Also deletes devices without newer reports, and daily counts of more than a year ago. @returns how many reports */
 export async function purgeReports(): Promise<number> {
   const limit = daysAgo(telemetry.retentionDays);
   const { count } = await prisma().telemetryReport.deleteMany({ where: { receivedAt: { lt: limit } } });
@@ -54,14 +48,14 @@ export async function purgeReports(): Promise<number> {
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
-/** Counts a report against its address's limit, before any of its body is read. @throws SpoorError `rate_limited` */
+/** Called before the body is read. @throws SpoorError `rate_limited` */
 export async function limitAddress(address: string): Promise<void> {
   throwIfLimited(
     await overLimit("telemetry-ip", getNetwork(address), { points: telemetry.perMinutePerIp, seconds: 60 }),
   );
 }
 
-/** Counts a report against its device's limit; others can send a device's id, so each user and network has its own. */
+/** Others can send a device's id, so each user and network has its own limit. */
 export async function limitDevice(deviceId: string, sender: ReportSender, address: string): Promise<void> {
   const key = `${sender?.userId ?? getNetwork(address)} ${deviceId}`;
   throwIfLimited(await overLimit("telemetry-device", key, { points: telemetry.perMinutePerDevice, seconds: 60 }));

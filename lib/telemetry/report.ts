@@ -1,10 +1,10 @@
 import "server-only";
+import { v5 as uuidOf } from "uuid";
 import { prisma } from "#lib/db/client";
 
-/** A stored report as it is forwarded: metadata only. It names no user and no address. */
+/** Names no user and no address. */
 export type StoredReport = NonNullable<Awaited<ReturnType<typeof loadReport>>>;
 
-/** A report by its id, or undefined if it has been deleted. */
 export async function loadReport(reportId: string) {
   const stored = await prisma().telemetryReport.findUnique({
     where: { id: reportId },
@@ -21,8 +21,29 @@ export async function loadReport(reportId: string) {
 
 type WithNumbers<T> = { [Key in keyof T]: T[Key] extends bigint ? number : T[Key] };
 
-/** A row with its bigints as numbers, which JSON can hold. They are at most 2^53-1 (lib/telemetry/schema.ts). */
+/** The schema bounds them by 2^53-1, which JSON can hold as numbers. */
 function withNumbers<T extends object>(row: T): WithNumbers<T> {
   const entries = Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]);
   return Object.fromEntries(entries) as WithNumbers<T>;
+}
+
+/** The id is the same on every attempt, so that the sink can drop duplicates. */
+export type TelemetryFact = {
+  id: string;
+  name: "spoor scan" | "spoor diagnostic" | "spoor client event";
+  facts: object;
+};
+
+/** Names chosen by a client are only sent as values: a sink may interpret an event name such as `$identify`. */
+export function splitReport({ id, scan, diagnostics, events }: StoredReport): TelemetryFact[] {
+  const { deviceId: _sentSeparately, ...about } = scan;
+  const facts: Omit<TelemetryFact, "id">[] = [
+    { name: "spoor scan", facts: { ...about, diagnosticCount: diagnostics.length, eventCount: events.length } },
+    ...diagnostics.map((diagnostic) => ({ name: "spoor diagnostic" as const, facts: { ...about, ...diagnostic } })),
+    ...events.map((event) => ({
+      name: "spoor client event" as const,
+      facts: { ...about, eventName: event.name, eventProperties: event.properties },
+    })),
+  ];
+  return facts.map((fact, index) => ({ ...fact, id: uuidOf(String(index), id) }));
 }

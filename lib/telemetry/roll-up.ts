@@ -4,24 +4,20 @@ import type { Submission } from "#lib/telemetry/schema";
 import { type DaySums, upsertDays, upsertDevice } from "#lib/telemetry/sql";
 
 /**
- * What is counted separately for a user's day, and for an adapter's; anything beyond, and a type with a longer name, is
- * counted under the empty name. Each report writes its adapters' types again, so without a token there are fewer: a small
- * report must not cost much more than its budget counts (lib/telemetry/budget.ts).
+ * Everything else is counted under the empty name. Without a token there are fewer types, since each report rewrites
+ * them, and a small report must not cost more than its budget counts.
  */
 const bounds = { pairsPerDay: 200, typesPerDay: 50, anonymousTypesPerDay: 20, typeLength: 64 };
-/** The largest integer that JSON carries exactly. Sums stop there instead of overflowing. */
+/** Sums stop at the largest integer in JSON. */
 const maxSum = Number.MAX_SAFE_INTEGER;
 
-/** The owner of the token a report came with, and the token's machine; undefined without a token. */
+/** Undefined without a token. */
 export type ReportSender = { userId: string; machine: string } | undefined;
 
-/** A report's diagnostics of one adapter together. `troubled`: some of it was not understood or was rejected. */
+/** `troubled` means that something was not understood or was rejected. */
 type AdapterSums = DaySums & { troubled: boolean };
 
-/**
- * Adds a report to the counts that `/diagnostics` shows: its day, each adapter's devices, and the device itself. Runs in
- * the report's own transaction, so that either both exist or neither does.
- */
+/** Runs in the report's transaction. */
 export async function rollUp(
   tx: Prisma.TransactionClient,
   submission: Submission,
@@ -49,7 +45,7 @@ export async function rollUp(
   }
 }
 
-/** Sums by adapter, sorted by name: all processes lock the rows in the same order, so that they can't deadlock. */
+/** Sorted, so that all processes lock rows in the same order and can't deadlock. */
 function sumByAdapter(diagnostics: Submission["diagnostics"], maxTypes: number): AdapterSums[] {
   const single = diagnostics.map((one) => ({
     adapter: one.adapter,
@@ -66,17 +62,17 @@ function sumByAdapter(diagnostics: Submission["diagnostics"], maxTypes: number):
   return [...mergeByAdapter(single, maxTypes).values()].sort((a, b) => (a.adapter < b.adapter ? -1 : 1));
 }
 
-/** Counts by a client's text. Has no prototype, so that `__proto__` is a key like any other. */
+/** Without a prototype, so that `__proto__` is an ordinary key. */
 type EventCounts = Record<string, number>;
 
-/** Counts each type once per scan, however often it is listed. */
+/** Each type counts once per scan. */
 function countTypes(types: string[], maxTypes: number): EventCounts {
   const counts: EventCounts = Object.create(null);
   for (const type of new Set(types)) addType(counts, type.length > bounds.typeLength ? "" : type, 1, maxTypes);
   return counts;
 }
 
-/** Adds to a type's count, or to the empty name's if there are already as many types as are counted separately. */
+/** Beyond `maxTypes`, counts under the empty name. */
 function addType(counts: EventCounts, type: string, count: number, maxTypes: number): void {
   const name = type in counts || Object.keys(counts).length < maxTypes ? type : "";
   counts[name] = addUp(counts[name] ?? 0, count);

@@ -4,7 +4,7 @@ import { limits } from "#lib/limits";
 
 const { telemetry: max } = limits;
 
-/** Text of a report. Characters that PostgreSQL can't store are replaced, as everywhere in metadata. */
+/** Replaces characters that PostgreSQL can't store. */
 const text = (length: number) => z.string().max(length).transform(storable);
 
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
@@ -36,7 +36,7 @@ const event = z.object({
   properties: properties.prefault({}),
 });
 
-/** The body of `POST /api/cli/telemetry`: metadata about a scan, never file names or content. */
+/** Metadata about a scan, never file names or content. */
 export const telemetryRequest = z.object({
   schema: z.number(),
   deviceId: text(max.deviceId)

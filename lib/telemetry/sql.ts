@@ -1,5 +1,4 @@
-// The statements of this room that Prisma can't express. Leases and pauses compare the database's clock with itself:
-// processes agree on them even if their own clocks differ by a day.
+// Leases and pauses use the database's clock, since those of processes may differ.
 import "server-only";
 import { pool } from "#lib/db/client";
 import type { ForwardOutbox, Prisma, TelemetryReport } from "#lib/generated/prisma/client";
@@ -9,12 +8,7 @@ import type { Submission } from "#lib/telemetry/schema";
 
 type Transaction = Prisma.TransactionClient;
 
-/**
- * Inserts a report with its diagnostics and events. SQL: one statement for all rows, where Prisma takes 1.4 ms of CPU and
- * separate statements of `pg` take 0.24; and Prisma drops a top-level key `__proto__` of a JSON value, such as `properties`.
- *
- * @returns the report's id
- */
+/** SQL: one statement is much faster, and Prisma drops a key `__proto__` of a JSON value. @returns the report's id */
 export async function insertReport(tx: Transaction, report: Submission, userId: string | null): Promise<string> {
   const { diagnostics, events } = report;
   const [names, properties] = [events.map(({ name }) => name), events.map((event) => event.properties)];
@@ -41,7 +35,7 @@ export async function insertReport(tx: Transaction, report: Submission, userId: 
   return inserted.id;
 }
 
-/** Whether a sink accepts requests: neither disabled nor paused. SQL: compares with the database's clock. */
+/** SQL: compares with the database's clock. */
 export async function isSinkOpen(
   tx: Transaction,
   fingerprint: string,
@@ -53,7 +47,7 @@ export async function isSinkOpen(
   return blocked.length === 0;
 }
 
-/** Stores until when a sink is paused; a longer pause of the same sink stays. SQL: a conditional upsert, by the database's clock. */
+/** A longer pause of the same sink stays. SQL: a conditional upsert, by the database's clock. */
 export async function upsertPause(key: string, fingerprint: string, seconds: number): Promise<void> {
   await pool().query(
     `insert into server_setting (key, value, updated_at) values ($1, $2, now() + make_interval(secs => $3))
@@ -64,7 +58,7 @@ export async function upsertPause(key: string, fingerprint: string, seconds: num
   );
 }
 
-/** Adds a report to the outbox, due in some seconds. SQL: a lease, counted by the database's clock. */
+/** SQL: a lease, counted by the database's clock. */
 export async function insertOutbox(tx: Transaction, reportId: string, attempts: number, seconds: number) {
   await tx.$executeRaw`
     insert into forward_outbox (report_id, attempts, due_at)
@@ -73,10 +67,7 @@ export async function insertOutbox(tx: Transaction, reportId: string, attempts: 
 
 export type OutboxRow = Pick<ForwardOutbox, "reportId" | "attempts">;
 
-/**
- * Takes the row that has been due the longest, if any, and counts the attempt. Nobody else gets it until the lease ends.
- * SQL: `for update skip locked`.
- */
+/** Counts the attempt; nobody else gets the row until its lease ends. SQL: `for update skip locked`. */
 export async function claimOutboxRow(leaseSeconds: number): Promise<OutboxRow | undefined> {
   const { rows } = await pool().query<OutboxRow>(
     `update forward_outbox set attempts = attempts + 1, due_at = now() + make_interval(secs => $1)
@@ -88,10 +79,7 @@ export async function claimOutboxRow(leaseSeconds: number): Promise<OutboxRow | 
   return rows[0];
 }
 
-/**
- * Sets when a row is due again, unless its lease ended and another process has counted an attempt since. SQL: a lease,
- * counted by the database's clock.
- */
+/** Does nothing if another process has counted an attempt since. SQL: a lease, counted by the database's clock. */
 export async function postponeOutboxRow({ reportId, attempts }: OutboxRow, seconds: number): Promise<void> {
   await pool().query(
     "update forward_outbox set due_at = now() + make_interval(secs => $3) where report_id = $1 and attempts = $2",
@@ -109,12 +97,8 @@ export async function endLongWaits(pauseKey: string, longestSeconds: number): Pr
 }
 
 /**
- * Adds or updates the device that sent a report, and counts for each adapter whether it had trouble.
- *
- * SQL: the keys count a missing user as a value (nulls not distinct), and all three steps are one statement, since each
- * costs 0.15 ms of CPU through Prisma.
- *
- * @returns how many pairs of adapter and version today has, and the adapters of this version.
+ * SQL: keys with a missing user (nulls not distinct), and three steps in one statement.
+ * @returns today's number of pairs of adapter and version, and this version's adapters
  */
 export async function upsertDevice(
   tx: Transaction,
@@ -141,13 +125,12 @@ export async function upsertDevice(
   return today;
 }
 
-/** One adapter's sums of a day; `unhandled` counts scans by type of entry. */
+/** `unhandled` counts scans by type of entry. */
 export type DaySums = ScanSums & { adapter: string; unhandled: Record<string, number> };
 
 /**
- * Adds sums to today's, one row for each adapter. Sums stop at `maxSum`. Types already known are added up first, then new
- * ones up to `maxTypes`; the rest is counted under the empty name. Without types the stored value stays, which PostgreSQL
- * then does not write again. SQL: one set-based upsert that merges JSON.
+ * Sums stop at `maxSum`; beyond `maxTypes`, new types are counted under the empty name. Without types the stored value
+ * stays, which PostgreSQL then does not rewrite. SQL: one upsert that merges JSON.
  */
 export async function upsertDays(
   tx: Transaction,
@@ -187,7 +170,6 @@ export async function upsertDays(
             ) as both_days) as ranked group by 1) as summed), '{}') end`;
 }
 
-/** Pairs of adapter and CLI version. */
 export type AdapterVersions = (readonly [adapter: string, cliVersion: string])[];
 
 const toColumns = (pairs: AdapterVersions) => [
@@ -195,10 +177,10 @@ const toColumns = (pairs: AdapterVersions) => [
   pairs.map(([, cliVersion]) => cliVersion),
 ];
 
-/** `$1` is the user's id, which a query for everybody has to mention too. */
+/** A query for everybody has to mention `$1`, too. */
 const ownRows = ({ seesAll }: DiagnosticsReader) => (seesAll ? "$1::uuid is not null" : "user_id = $1");
 
-/** The sums of each adapter's versions; of more than `maxAdapters` those with most scans. SQL: a roll-up. */
+/** Adapters with the most scans first. SQL: a roll-up. */
 export async function readVersions(reader: DiagnosticsReader, days: number, maxAdapters: number) {
   const { rows } = await pool().query<VersionHealth & { adapter: string }>(
     `with sums as (
@@ -216,7 +198,7 @@ export async function readVersions(reader: DiagnosticsReader, days: number, maxA
   return rows;
 }
 
-/** The sums of each adapter's days. SQL: a roll-up. */
+/** SQL: a roll-up. */
 export async function readDays(reader: DiagnosticsReader, days: number, adapters: string[]) {
   const { rows } = await pool().query<ScanSums & { adapter: string; daysAgo: number }>(
     `select adapter, (now() at time zone 'UTC')::date - day as "daysAgo", sum(scans)::float8 as scans,
@@ -230,7 +212,7 @@ export async function readDays(reader: DiagnosticsReader, days: number, adapters
   return rows;
 }
 
-/** The types of entries that these versions did not handle, each with the scans that met it. SQL: a roll-up of JSON. */
+/** SQL: a roll-up of JSON. */
 export async function readTypes(reader: DiagnosticsReader, days: number, pairs: AdapterVersions, maxTypes: number) {
   const { rows } = await pool().query<{ adapter: string; type: string; count: number }>(
     `select adapter, type, count::float8 from (
@@ -245,7 +227,7 @@ export async function readTypes(reader: DiagnosticsReader, days: number, pairs: 
   return rows;
 }
 
-/** The devices that last had trouble with these versions. SQL: the latest few of each pair, out of a bounded number. */
+/** SQL: the latest of each pair, out of a bounded number. */
 export async function readTroubledMachines(
   reader: DiagnosticsReader,
   pairs: AdapterVersions,
@@ -269,7 +251,7 @@ export async function readTroubledMachines(
   return rows;
 }
 
-/** How many devices had trouble with each version, up to `max`. SQL: a bounded count for each pair. */
+/** SQL: a bounded count for each pair. */
 export async function countTroubledMachines(reader: DiagnosticsReader, pairs: AdapterVersions, max: number) {
   const { rows } = await pool().query<{ adapter: string; cliVersion: string; count: number }>(
     `select shown.adapter, shown.cli_version as "cliVersion", counted.count
@@ -282,10 +264,7 @@ export async function countTroubledMachines(reader: DiagnosticsReader, pairs: Ad
   return rows;
 }
 
-/**
- * When a user's machines last uploaded, among the account's latest uploads. SQL: the newest `max` jobs of the account by its
- * key; no index holds the machine.
- */
+/** SQL: reads the newest jobs by their key, since no index has the machine. */
 export async function readLastUploads(userId: string, max: number) {
   const { rows } = await pool().query<{ machine: string; at: Date }>(
     `select machine, max(created_at) as at from (

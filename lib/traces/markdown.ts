@@ -2,7 +2,7 @@ import "server-only";
 import { env } from "#lib/env";
 import type { ReaderMessage } from "#lib/reader/message";
 import { readableJson } from "#lib/reader/text";
-import { getTitle } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/titles/find";
 import type { Masked } from "#lib/traces/export-schema";
 import { allForOthers, readHiddenNames } from "#lib/traces/for-others";
 import { type Mask, makeMask, maskJson, maskPieces } from "#lib/traces/masked";
@@ -13,8 +13,7 @@ import { sendText } from "#lib/traces/sending";
 import { usedTokens } from "#lib/traces/tokens";
 
 /**
- * Streams a trace as Markdown. Contents are unchanged, metadata is JSON, and the owner's version links pictures. The
- * stream fails if messages are missing, so that a part is not taken for the whole.
+ * The stream fails if messages are missing, so that a part is not taken for the whole.
  * @throws SpoorError `overloaded` as `sendText`
  */
 export function streamMarkdown(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {

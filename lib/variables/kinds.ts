@@ -28,15 +28,29 @@ export const withDefault = <T extends z.ZodType>(
   ...{ text, unset: unset ?? `\`${value}\``, allowed },
 });
 
+const numberBetween = (min: number, max = Number.POSITIVE_INFINITY) =>
+  z.coerce
+    .number("must be a number")
+    .int("must be a whole number")
+    .refine(
+      (given) => given >= min && given <= max,
+      max === Number.POSITIVE_INFINITY ? `must be ${min} or more` : `must be from ${min} to ${max}`,
+    );
+
 export const wholeNumber = (value: number, [min, max]: [number, number], text: string) =>
-  withDefault(
-    z.coerce
-      .number("must be a number")
-      .int("must be a whole number")
-      .refine((given) => given >= min && given <= max, `must be from ${min} to ${max}`),
-    String(value),
-    { text, allowed: `${min} to ${max}` },
-  );
+  withDefault(numberBetween(min, max), String(value), { text, allowed: `${min} to ${max}` });
+
+export const optionalNumber = ([min, max]: [min: number, max?: number], description: Omit<Description, "allowed">) =>
+  optional(numberBetween(min, max), {
+    ...description,
+    allowed: max === undefined ? `${min} or more` : `${min} to ${max}`,
+  });
+
+export const postgresUrl = (description: Omit<Description, "allowed">) =>
+  optional(z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }), {
+    ...description,
+    allowed: "a `postgres://` or `postgresql://` URL",
+  });
 
 export const choice = <const T extends readonly string[]>(values: T, value: T[number], text: string) =>
   withDefault(z.enum(values, `must be one of ${values.join(", ")}`), value, {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { sha256 } from "#lib/digest";
 import { buildIfNeeded } from "#lib/server/build";
-import { serverFolder } from "#lib/server/outputs";
+import { serverFolder } from "#lib/server/stamps";
 import { packClient } from "#lib/server/pack-client";
 import { readComponents } from "./components.ts";
 import { findNotes } from "./notes.ts";

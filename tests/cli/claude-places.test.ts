@@ -2,7 +2,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
-import { projectName } from "../../cli/adapters/values.ts";
+import { getProjectName } from "../../cli/adapters/values.ts";
 import { answered, id, otherId as other, said, text } from "./claude-lines.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
 
@@ -43,7 +43,7 @@ test.each([
   ["/home/ada/worktrees/api", "api"],
   ["/home/ada/code/agent-x", "agent-x"],
 ])("the project of %s is %s", (folder, name) => {
-  expect(projectName(folder)).toBe(name);
+  expect(getProjectName(folder)).toBe(name);
 });
 
 test("a project's folder may be a link, and a session that several ways lead to is one", async () => {

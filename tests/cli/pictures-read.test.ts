@@ -10,7 +10,7 @@ import { gemini } from "../../cli/adapters/gemini/adapter.ts";
 import { kimi } from "../../cli/adapters/kimi/adapter.ts";
 import { opencode } from "../../cli/adapters/opencode/adapter.ts";
 import { pi } from "../../cli/adapters/pi/adapter.ts";
-import { dataText, maxPictureBytes, takePictures } from "../../cli/adapters/pictures.ts";
+import { formatData, maxPictureBytes, takePictures } from "../../cli/adapters/pictures.ts";
 import { qwen } from "../../cli/adapters/qwen/adapter.ts";
 import { said } from "./claude-lines.ts";
 import { task, text } from "./cline-tasks.ts";
@@ -187,22 +187,22 @@ test("what has too many bytes or pixels, is of another format, or only an addres
   vast.writeUInt32BE(30_000, 20);
   const bomb = { data: vast.toString("base64"), mediaType: "image/png" };
   for (const { data: told, mediaType } of [svg, large, bomb, { data: "no base64!", mediaType: "image/png" }]) {
-    const { references, message } = taken(dataText("image", mediaType, told));
+    const { references, message } = taken(formatData("image", mediaType, told));
     expect([references, message.content.startsWith(`[image: ${mediaType}, `)]).toEqual([[], true]);
   }
-  expect(taken(dataText("image", "image/png", "https://example.org/a.png")).references).toEqual([]);
-  expect(taken(dataText("file", "application/pdf", one.data)).references).toEqual([]);
-  expect(taken(dataText("image", "image/png", makePicture(1, maxPictureBytes).data)).references).toHaveLength(1);
+  expect(taken(formatData("image", "image/png", "https://example.org/a.png")).references).toEqual([]);
+  expect(taken(formatData("file", "application/pdf", one.data)).references).toEqual([]);
+  expect(taken(formatData("image", "image/png", makePicture(1, maxPictureBytes).data)).references).toHaveLength(1);
 });
 
 test("a picture is what its bytes say, whatever the agent calls it", () => {
-  const { references, message } = taken(dataText("image", "image/png", two.data));
+  const { references, message } = taken(formatData("image", "image/png", two.data));
   expect(references).toEqual([two.reference]);
   expect(message.content).toBe("[image: image/png, 3 KiB]");
 });
 
 test("no text of a file passes for a picture", () => {
-  const real = dataText("image", "image/png", one.data);
+  const real = formatData("image", "image/png", one.data);
   const forged = real.replace(/\ue0f0[0-9a-f]{16}/, `\ue0f0${"0".repeat(16)}`);
   expect(taken(forged)).toMatchObject({ references: [], message: { content: forged } });
   expect(taken(real).references).toEqual([one.reference]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { Input, Sink } from "../../cli/adapters/adapter.ts";
 import { goose } from "../../cli/adapters/goose/adapter.ts";
-import { findSessions, inputParts, inputPath } from "../../cli/adapters/sqlite.ts";
+import { findSessions, makeInputPath, splitInputPath } from "../../cli/adapters/sqlite.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { makeDatabase } from "./databases.ts";
 import { discoverAll, makeHome, parseAll } from "./home.ts";
@@ -44,15 +44,15 @@ test("a path names the database and the session in it, also where folders or ids
     ["/a#b/c.vscdb", "x#y.db#z"],
     ["C:\\d\\data.sqlite3", "/code/api"],
   ] as const) {
-    expect(inputParts(inputPath(database, id))).toEqual({ database, id });
+    expect(splitInputPath(makeInputPath(database, id))).toEqual({ database, id });
   }
-  expect(inputParts("/a/b.db")).toEqual({ database: "/a/b.db" });
+  expect(splitInputPath("/a/b.db")).toEqual({ database: "/a/b.db" });
 });
 
 test("a database that nobody has written to since is not asked again", async () => {
   const { path, db } = await home();
   db.close();
-  const list = vi.fn(() => [{ path: inputPath(path, "s1"), bytes: 1, modifiedAt: 1, stamp: "1" }]);
+  const list = vi.fn(() => [{ path: makeInputPath(path, "s1"), bytes: 1, modifiedAt: 1, stamp: "1" }]);
   // Opening it makes SQLite's own files, which are part of what is compared.
   await findSessions(path, list);
   await findSessions(path, list);
@@ -100,6 +100,6 @@ test("a value over the limit is told by its row, and the rest of the session is 
 test("a database that goes away between finding and reading is told as any file that does", async () => {
   const { host, path } = await home(1);
   const [input] = await discoverAll(goose, host);
-  const gone = { ...input, path: inputPath(`${path}x.db`, "s1") } as Input;
+  const gone = { ...input, path: makeInputPath(`${path}x.db`, "s1") } as Input;
   await expect(goose.parse(gone, silent)).rejects.toMatchObject({ code: "ENOENT" });
 });

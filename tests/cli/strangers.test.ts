@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { aider } from "../../cli/adapters/aider/adapter.ts";
-import { userMessages } from "../../cli/adapters/blocks.ts";
+import { splitUserText } from "../../cli/adapters/blocks.ts";
 import { readEnvironment, readFeedback } from "../../cli/adapters/cline/user-text.ts";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { crush } from "../../cli/adapters/crush/adapter.ts";
-import { userText } from "../../cli/adapters/cursor/text.ts";
-import { readExitCode, userMessages as withReferences } from "../../cli/adapters/gemini/parts.ts";
+import { readUserText } from "../../cli/adapters/cursor/text.ts";
+import { readExitCode, splitUserText as withReferences } from "../../cli/adapters/gemini/parts.ts";
 import { kiro } from "../../cli/adapters/kiro/adapter.ts";
 import { specstory } from "../../cli/adapters/specstory/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
@@ -190,8 +190,8 @@ test("texts of a stranger's that are made to take long are read in a time that g
 test.each([
   ["what Cline's user wrote", () => readFeedback("<task>".repeat(300_000), false).said],
   ["what Cline tells the model", () => readEnvironment("<environment_details>".repeat(100_000)).environment],
-  ["a question of Cursor's user", () => userText("<user_query>".repeat(200_000)).map(({ role }) => role)],
-  ["reminders", () => userMessages("<system-reminder>".repeat(200_000)).map(({ role }) => role)],
+  ["a question of Cursor's user", () => readUserText("<user_query>".repeat(200_000)).map(({ role }) => role)],
+  ["reminders", () => splitUserText("<system-reminder>".repeat(200_000)).map(({ role }) => role)],
   [
     "a command's end",
     () => readExitCode("run_shell_command", `${"\nExit Code: 0\nSignal: x".repeat(50_000)}${" ".repeat(300_000)}x`),

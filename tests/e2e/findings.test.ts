@@ -51,17 +51,17 @@ test("secrets are listed, masked here and everywhere, and kept, by pressing", as
 
   const here = of("About two").first();
   await here.getByRole("button", { name: "Mask here" }).click();
-  await here.getByText("In this session alone.").waitFor();
+  await here.getByText("Mask it in this session?").waitFor();
   await here.getByRole("button", { name: "Cancel" }).click();
   const everywhere = of("About one");
   await everywhere.getByRole("button", { name: "Mask everywhere" }).click();
-  await everywhere.getByText("In all sessions, and in what will be sent later.").waitFor();
+  await everywhere.getByText("Mask it in all sessions, now and in future?").waitFor();
   await everywhere.getByRole("button", { name: "Mask everywhere" }).click();
   await expect.poll(() => of("About one").count()).toBe(0);
   const rest = of("About two");
   await expect.poll(() => rest.count()).toBe(1);
   await rest.getByRole("button", { name: "Mask here" }).click();
-  await rest.getByText("In this session alone.").waitFor();
+  await rest.getByText("Mask it in this session?").waitFor();
   await rest.getByRole("button", { name: "Mask here" }).click();
   await page.getByText("No secrets match these filters.").waitFor();
   await page.getByText("2 sessions being masked.").waitFor();

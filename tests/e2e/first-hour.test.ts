@@ -156,7 +156,7 @@ describe("a stranger's first hour", () => {
     await page.goto(`${server.url}/traces/${rows[0]?.id}`);
     const open = () => pool().query("select 1 from trace where id = $1 and deleted_at is null", [rows[0]?.id]);
     await button("Delete").click();
-    await page.getByText("deleted permanently").waitFor();
+    await page.getByText("It won’t be uploaded again").waitFor();
     expect((await open()).rowCount).toBe(1);
     await button("Delete").click();
     await page.waitForURL(/\/traces(\?.*)?$/);

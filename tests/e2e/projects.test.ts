@@ -46,9 +46,9 @@ const spend = () =>
     ), branches as (
       insert into trace_branch (user_id, trace_id, branch, evidence) select user_id, id, 'main', 'test' from spent
     )
-    insert into usage_quarter_hour (user_id, at, facets, messages, tokens, untimed, uncounted, input_tokens, output_tokens,
+    insert into usage_quarter_hour (user_id, quarter, facets, messages, tokens, untimed, uncounted, input_tokens, output_tokens,
       cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, unpriced_tokens)
-    select user_id, date_bin('15 minutes', activity_at, timestamptz 'epoch'), hashtextextended(id::text, 0), 1, 500, 0, 0, 1000, 500, 20000, 0, 0, 0, 1500000000, 0, 0
+    select user_id, floor(extract(epoch from activity_at) / 900)::int, hashtextextended(id::text, 0), 1, 500, 0, 0, 1000, 500, 20000, 0, 0, 0, 1500000000, 0, 0
     from spent`);
 
 beforeAll(async () => {

@@ -114,9 +114,8 @@ describe("Conversation", () => {
     await poll(tools).toBe(0);
     await poll(() => focused(page)).toBe(100);
     expect(await page.locator("article[data-kind=user]").count()).toBeGreaterThan(2);
-    expect(await page.getByRole("link", { name: "Conversation", exact: true }).getAttribute("aria-current")).toBe(
-      "true",
-    );
+    const chosen = page.getByRole("link", { name: "Conversation", exact: true });
+    expect(await chosen.getAttribute("aria-current")).toBe("true");
     await page.goBack();
     await poll(tools).toBeGreaterThan(0);
     await poll(() => belowBars(page, 102)).toBeCloseTo(8, -0.6);

@@ -4,6 +4,7 @@ import { purgeSignIns } from "#lib/auth/sign-ins";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
 import { setEnv } from "#lib/env";
+import { purgeLimits } from "#lib/http/rate-limit";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob, getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
@@ -128,6 +129,7 @@ test("nothing is deleted for its age by a process whose clock is ahead of the da
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 40 * 86_400_000 });
   try {
     await housekeep();
+    await purgeLimits();
   } finally {
     vi.useRealTimers();
   }
@@ -136,14 +138,18 @@ test("nothing is deleted for its age by a process whose clock is ahead of the da
 });
 
 test("a step that fails stops none of the others", async () => {
-  await pool().query("insert into rate_limit (key, points, expire) values ('over', 1, 0)");
+  await pool().query(
+    "insert into process_heartbeat (id, role, seen_at) values (gen_random_uuid(), 'turn', now() - interval '2 days')",
+  );
   await pool().query("alter table trace_share rename to elsewhere");
   try {
     await expect(housekeep()).rejects.toThrow("steps failed: purgeShares");
   } finally {
     await pool().query("alter table elsewhere rename to trace_share");
   }
-  expect((await pool().query("select 1 from rate_limit where key = 'over'")).rowCount).toBe(0);
+  expect(
+    (await pool().query("select 1 from process_heartbeat where seen_at < now() - interval '1 day'")).rowCount,
+  ).toBe(0);
 });
 
 test("links to deleted sessions are deleted, however many links a user has", async () => {

@@ -20,7 +20,7 @@ const query = async (statement: string, values: unknown[] = []) => (await pool()
 const snapshot = async () => ({
   used: await query("select * from message_usage order by user_id, trace_id, position"),
   counted: await query("select * from trace_usage order by user_id, trace_id, day"),
-  quarters: await query("select * from usage_quarter_hour order by user_id, at, facets"),
+  quarters: await query("select * from usage_quarter_hour order by user_id, quarter, facets"),
   files: await query("select * from trace_file order by user_id, trace_id, position, path"),
   traces: await query(
     `select id, ${[...sums, ...remarks].join(", ")} from trace where deleted_at is null order by user_id, id`,
@@ -41,26 +41,28 @@ export async function expectSums(): Promise<void> {
   const nothing = [...sums, ...remarks].map((name) => `coalesce(${name}, 0) <> 0`).join(" or ");
   const without = `select id from trace where not ${isUsed} and (${nothing})`;
   expect(await query(without)).toEqual([]);
-  const days = `select at, facets, ${sumOf([...sums, ...remarks])} from usage_quarter_hour
+  const days = `select quarter, facets, ${sumOf([...sums, ...remarks])} from usage_quarter_hour
     group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
-  const ofDays = `select date_bin('15 minutes', at, timestamptz 'epoch') as at, facets, ${sumOf(sums)},
+  const ofDays = `select floor(extract(epoch from at) / 900)::int as quarter, facets, ${sumOf(sums)},
       ${remarked}
     from message_usage where counted group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
   expect(await query(days)).toEqual(await query(ofDays));
   const counts = ["messages", "tokens", "untimed", "uncounted"];
   const active = (from: string) =>
-    `select at, facets, ${sumOf(counts)} from ${from} group by 1, 2 having sum(messages) > 0 order by 1, 2`;
-  const quarters = `(select day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, facets, piece.messages,
-      piece.tokens, piece.untimed, piece.uncounted
-    from trace_usage, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
-      as piece (quarter, messages, tokens, untimed, uncounted)) as quarters`;
+    `select quarter, facets, ${sumOf(counts)} from ${from} group by 1, 2 having sum(messages) > 0 order by 1, 2`;
+  const quarters = `(select (day - date '1970-01-01') * 96 + unnest(quarters) as quarter, facets,
+      ${counts.map((name) => `unnest(quarter_${name}) as ${name}`).join(", ")} from trace_usage) as quarters`;
   expect(await query(active("usage_quarter_hour"))).toEqual(await query(active(quarters)));
   expect(await query("select trace_id, sum(messages)::int as messages from trace_usage group by 1 order by 1")).toEqual(
     await query(
       `select id as trace_id, count(*)::int as messages from trace
        join message on message.user_id = trace.user_id and trace_id = id
          and not (coalesce(trace.metadata ?| array['forkedFrom', 'parent', 'continues'], false)
-           and message.metadata->>'replayed' is not distinct from 'true')
+           and message.metadata->>'replayed' is not distinct from 'true'
+           and not coalesce((select counted from message_usage as answer
+             where answer.user_id = message.user_id and answer.trace_id = message.trace_id and answer.replayed
+             order by (answer.position > message.position) <> (message.role = 'user'),
+               abs(answer.position - message.position) limit 1), false))
        where deleted_at is null group by 1 order by 1`,
     ),
   );

@@ -130,8 +130,7 @@ describe("the ledger adds up", () => {
     await transaction(async (tx) => {
       await tx.query("lock table usage_quarter_hour in access exclusive mode");
       const run = accountTraces(30);
-      const blocked =
-        "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'with fresh as%'";
+      const blocked = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'with fresh as%'";
       const pid = await vi.waitUntil(async () => (await pool().query<{ pid: number }>(blocked)).rows[0]?.pid, 30_000);
       await pool().query("select pg_terminate_backend($1::int)", [pid]);
       await tx.query("rollback; begin");

@@ -3,8 +3,7 @@ import { v7 as uuid } from "uuid";
 import { describe, expect, test, vi } from "vitest";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
-import { storeWhileReading } from "#lib/ingest/accept/large-upload";
-import type { Checked } from "#lib/ingest/decode/operations";
+import { storeLarge } from "#lib/ingest/accept/large-upload";
 import { DecodeThread } from "#lib/ingest/decode/thread-pool";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -20,32 +19,21 @@ const send = (sender: string, sourceId: string, key?: string) =>
     key,
   );
 
-/** Starts to store an upload whose body takes a while to read. @returns a function that ends both */
-async function beginLarge(key: string) {
+/** An upload whose body takes a while to read. @returns a function that stores it then */
+function beginLarge(key: string) {
   const own = (text: string) => new Uint8Array(Buffer.from(text));
   const sha256 = new Uint8Array(createHash("sha256").update(key).digest());
   const upload = { userId, machine: "test", jobId: uuid(), idempotencyKey: key, bytes: 1, sha256 };
-  const reading = Promise.withResolvers<Checked>();
-  const storing = storeWhileReading(upload, reading.promise);
-  storing.catch(() => {});
-  const isBegun = `select 1 from pg_stat_activity
-    where datname = current_database() and state = 'idle in transaction' and query ilike '%job%'`;
-  await expect.poll(async () => (await pool().query(isBegun)).rowCount).toBe(1);
-  return {
-    jobId: upload.jobId,
-    end: async () => {
-      reading.resolve({ manifest: own("{}"), stored: own("body"), traces: 1, messages: 0, sizes: [], isMasked: false });
-      return storing;
-    },
-  };
+  const checked = { manifest: own("{}"), stored: own("body"), traces: 1, messages: 0, sizes: [], isMasked: false };
+  return { jobId: upload.jobId, end: () => storeLarge({ ...upload, ...checked }) };
 }
 
 const sequenceOf = async (jobId: string) =>
   Number((await pool().query("select sequence from ingest_job where id = $1", [jobId])).rows[0]?.sequence);
 
-describe("an upload that is stored while it is being read", () => {
+describe("an upload that takes a while to read", () => {
   test("does not block others with the same idempotency key; the first complete one gets it", async () => {
-    const large = await beginLarge("shared");
+    const large = beginLarge("shared");
     const jobId = await send(userId, "small", "shared"); // while the large one is still being read
     expect(await large.end()).toBe(false);
     const { rows } = await pool().query("select id from ingest_job where idempotency_key = 'shared'");
@@ -54,7 +42,7 @@ describe("an upload that is stored while it is being read", () => {
   });
 
   test("comes after uploads that were acknowledged meanwhile", async () => {
-    const large = await beginLarge("slow");
+    const large = beginLarge("slow");
     const jobId = await send(userId, "quick");
     expect(await large.end()).toBe(true);
     expect(await sequenceOf(large.jobId)).toBeGreaterThan(await sequenceOf(jobId));

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { beforeAll, expect, test } from "vitest";
 import { pool, transaction } from "#lib/db/client";
 import { answerUsage } from "#lib/usage/answer";
@@ -40,4 +41,14 @@ test.each(usageFacets)("the rows by %s add up to the total of all and of each sp
     const cost = lines.reduce((all, line) => all + Number(line.split(",")[column]), 0);
     expect(cost, unit).toBeCloseTo(answer.total.costNano / 1e9, 6);
   }
+});
+
+test("the migration sums what was counted before it as the ledger does", async () => {
+  const read = async () =>
+    (await pool().query("select * from usage_quarter_hour order by user_id, quarter, facets")).rows;
+  const before = await read();
+  await pool().query("delete from usage_quarter_hour");
+  await pool().query(await readFile("prisma/migrations/20261128220100_fill_usage_quarter_hour/migration.sql", "utf8"));
+  expect(before.length).toBeGreaterThan(500);
+  expect(await read()).toEqual(before);
 });

@@ -102,22 +102,22 @@ const rows = [
 ];
 
 const rollUps = [
-  `insert into usage_quarter_hour (user_id, at, facets, messages, tokens, untimed, uncounted, input_tokens, output_tokens,
+  `insert into usage_quarter_hour (user_id, quarter, facets, messages, tokens, untimed, uncounted, input_tokens, output_tokens,
      cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, unpriced_tokens,
      tier_not_priced_tokens, compared_nano, compared_recorded_nano)
-   select $1::uuid, at, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted), sum(input), sum(output), sum(cached),
+   select $1::uuid, quarter, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted), sum(input), sum(output), sum(cached),
      sum(written5m), sum(written1h), sum(reasoning), sum(cost), sum(recorded), sum(unpriced),
      sum(case when tier_not_priced then input + output + cached + written5m + written1h else 0 end),
      coalesce(sum(cost) filter (where recorded > 0), 0), coalesce(sum(recorded) filter (where cost > 0), 0)
    from (
-     select day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, facets, piece.messages, piece.tokens, 0 as untimed,
-       0 as uncounted, 0 as input, 0 as output, 0 as cached, 0 as written5m, 0 as written1h,
+     select (day - date '1970-01-01') * 96 + unnest(quarters) as quarter, facets, unnest(quarter_messages) as messages,
+       unnest(quarter_tokens) as tokens, 0 as untimed, 0 as uncounted, 0 as input, 0 as output, 0 as cached, 0 as written5m, 0 as written1h,
        0 as reasoning, 0 as cost, 0 as recorded, 0 as unpriced, false as tier_not_priced
-     from trace_usage, unnest(quarters, quarter_messages, quarter_tokens) as piece (quarter, messages, tokens) where user_id = $1
+     from trace_usage where user_id = $1
      union all
-     select date_bin('15 minutes', at, timestamptz 'epoch'), facets, 0, 0, 0, 0, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
+     select floor(extract(epoch from at) / 900)::int, facets, 0, 0, 0, 0, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
        cache_write_1h_tokens, reasoning_tokens, coalesce(cost_nano, 0), coalesce(recorded_nano, 0), case when cost_nano is null
        then input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens else 0 end, tier_not_priced
      from message_usage where user_id = $1 and counted
-   ) as parts group by at, facets order by at`,
+   ) as parts group by quarter, facets order by quarter`,
 ];

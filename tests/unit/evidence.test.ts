@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { actsOf, actsOfCommand } from "#lib/evidence/commands";
+import { actsOfCommand, readActs } from "#lib/evidence/commands";
 import { proofIn } from "#lib/evidence/output";
 import { commitPage, pullRequestAt } from "#lib/evidence/remotes";
 import { plainText } from "#lib/evidence/text";
@@ -15,9 +15,9 @@ test("a command's acts are told apart", () => {
   ]);
   expect(actsOfCommand("glab mr new")).toEqual(["glab-mr-create"]);
   expect(actsOfCommand("gh pr view 3; gh pr list")).toEqual([]);
-  expect(actsOf("Bash", '{"command":["bash","-lc","git commit -m x"]}')).toEqual(["git-commit"]);
-  expect(actsOf("mcp__gitlab__create_merge_request", {})).toEqual(["pull-request-tool"]);
-  expect(actsOf("create_pull_request_review", {})).toEqual([]);
+  expect(readActs("Bash", '{"command":["bash","-lc","git commit -m x"]}')).toEqual(["git-commit"]);
+  expect(readActs("mcp__gitlab__create_merge_request", {})).toEqual(["pull-request-tool"]);
+  expect(readActs("create_pull_request_review", {})).toEqual([]);
 });
 
 const pull = "https://github.com/ada/api/pull/12";

@@ -2,7 +2,7 @@
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commandsOfScript } from "#lib/evidence/commands";
-import { spellingOf } from "#lib/evidence/spelling";
+import { spell } from "#lib/evidence/spelling";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
 import { readTraceUsage } from "#lib/ledger/usage/reading";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
@@ -76,7 +76,7 @@ test("a script of millions of characters proves nothing, and stops no reading", 
 test("a path of nothing but accents is composed in no time that grows with their square", () => {
   const path = `/home/ada/a${"\u0301\u0316".repeat(50_000)}`;
   const startedAt = performance.now();
-  expect(spellingOf(path).path).toBe(path);
+  expect(spell(path).path).toBe(path);
   expect(performance.now() - startedAt).toBeLessThan(1000);
-  expect(spellingOf("/home/jose\u0301").path).toBe("/home/jos\u00e9");
+  expect(spell("/home/jose\u0301").path).toBe("/home/jos\u00e9");
 });

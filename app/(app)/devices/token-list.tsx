@@ -1,5 +1,4 @@
-import { isSilentSince } from "#lib/auth/silence";
-import { type ListedToken, maxListedTokens } from "#lib/auth/tokens";
+import { isSilentSince, type ListedToken, maxListedTokens } from "#lib/auth/tokens";
 import type { ApprovedLogin } from "#lib/device/login";
 import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
@@ -40,7 +39,6 @@ export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: A
   );
 }
 
-/** Marks a token that was unused for long, since its client may no longer run. */
 function Heard({ token: { lastUsedAt, lastUsedIp } }: { token: Pick<ListedToken, "lastUsedAt" | "lastUsedIp"> }) {
   if (!lastUsedAt) return <span>never heard</span>;
   const isSilent = isSilentSince(lastUsedAt, new Date());

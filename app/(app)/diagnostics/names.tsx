@@ -1,9 +1,9 @@
 import type { DiagnosedMachine } from "#lib/telemetry/diagnostics";
 
-/** Replaces invisible and bidirectional control characters of a client's text by U+FFFD. */
+/** Replaces invisible and bidirectional control characters by U+FFFD. */
 export const readable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 
-/** "other" means all names beyond the maximum that is counted separately. */
+/** "other" is all names beyond those counted separately. */
 export function Name({ text }: { text: string }) {
   if (text === "") return <span className="text-muted">other</span>;
   return <bdi className="min-w-0 [overflow-wrap:anywhere]">{readable(text)}</bdi>;

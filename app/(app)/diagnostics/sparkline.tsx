@@ -2,7 +2,6 @@ import { formatShare, getShareInk } from "./shares";
 
 const bar = { width: 3, gap: 1, height: 20 };
 
-/** The worst share of each day, today's last; the label contains the numbers. */
 export function Sparkline({ trend }: { trend: (number | null)[] }) {
   const known = trend.filter((share) => share !== null);
   const highest = known.reduce((max, share) => Math.max(max, share), 0);

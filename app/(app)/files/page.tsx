@@ -1,9 +1,9 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { SpoorError } from "#lib/errors";
 import { listTouching } from "#lib/traces/files";
 import { filesQuery, type Touched } from "#lib/traces/files-schema";
 import { formatCount } from "../../components/figures";
+import { Pager, readByCursor } from "../../components/pager";
 import { ActivityTime } from "../../components/time";
 import { readerHref } from "../traces/[id]/frame/links";
 import { listHref } from "../traces/hrefs";
@@ -17,39 +17,23 @@ export default async function Page({ searchParams }: PageProps<"/files">) {
   ).data;
   const user = await requireUser(query ? filesHref(query) : "/files");
   const path = query?.path ?? "";
-  const found = query && (await readPage(user.id, query));
+  const found = query && (await readByCursor(query, (asked) => listTouching(user.id, asked)));
   return (
     <div className="flex flex-col gap-4">
       <h1 className="font-semibold text-title">Sessions with a file</h1>
       <SearchForm path={path} action={query?.action ?? "any"} />
       {found ? <Found path={path} files={found.files} /> : <Hint />}
-      <nav aria-label="Pages of the list" className="flex gap-2">
-        {query?.cursor && (
-          <a href={filesHref({ path, action: query.action })} className="button">
-            Newest
-          </a>
-        )}
-        {query && found?.nextCursor && (
-          <a href={filesHref({ path, action: query.action, cursor: found.nextCursor })} className="button" rel="next">
-            Older
-          </a>
-        )}
-      </nav>
+      {query && found && (
+        <Pager
+          first={query.cursor && ["Newest", filesHref({ path, action: query.action })]}
+          next={found.nextCursor && ["Older", filesHref({ path, action: query.action, cursor: found.nextCursor })]}
+        />
+      )}
     </div>
   );
 }
 
 type Query = NonNullable<ReturnType<typeof filesQuery.safeParse>["data"]>;
-
-/** An invalid cursor shows the first page. */
-async function readPage(userId: string, query: Query) {
-  try {
-    return await listTouching(userId, query);
-  } catch (error) {
-    if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
-    return listTouching(userId, { ...query, cursor: undefined });
-  }
-}
 
 function filesHref({ path, action, cursor }: Pick<Query, "path" | "action"> & { cursor?: string | undefined }): string {
   return `/files?${new URLSearchParams({ path, ...(action !== "any" && { action }), ...(cursor && { cursor }) })}`;

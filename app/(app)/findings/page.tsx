@@ -1,11 +1,11 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { SpoorError } from "#lib/errors";
 import { listFindings, summarizeFindings } from "#lib/findings/findings";
 import { type FindingsQuery, type FoundSecret, findingState } from "#lib/findings/schema";
 import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { Notice } from "../../components/notice";
+import { Pager, readByCursor } from "../../components/pager";
 import { Time } from "../../components/time";
 import { beginMaskingAction, maskAllAction } from "./actions";
 import { ages, findingsHref, readParams, stateNames } from "./params";
@@ -20,7 +20,10 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
   const user = await requireUser("/findings");
   const params = await searchParams;
   const query = readParams(params);
-  const [summary, page] = await Promise.all([summarizeFindings(user.id), readPage(user.id, query)]);
+  const [summary, page] = await Promise.all([
+    summarizeFindings(user.id),
+    readByCursor(query, (asked) => listFindings(user.id, asked)),
+  ]);
   return (
     <div className="flex flex-col gap-5">
       <h1 className="font-semibold text-title">Secrets in sessions</h1>
@@ -46,23 +49,16 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
           {summary.counts.length === 0 ? "No secrets found." : "No secrets match these filters."}
         </p>
       )}
-      <Pages query={query} nextCursor={page.nextCursor} />
+      <Pager
+        first={query.cursor && ["First", findingsHref({ ...query, cursor: undefined })]}
+        next={page.nextCursor && ["More", findingsHref({ ...query, cursor: page.nextCursor })]}
+      />
     </div>
   );
 }
 
 function projectIn({ project }: FindingsQuery, [first]: FoundSecret[]) {
   return project && first?.projectId === project && first.project ? { id: project, name: first.project } : undefined;
-}
-
-/** An invalid cursor shows the first page. */
-async function readPage(userId: string, query: FindingsQuery) {
-  try {
-    return await listFindings(userId, query);
-  } catch (error) {
-    if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
-    return listFindings(userId, { ...query, cursor: undefined });
-  }
 }
 
 /** The button only opens a question, so it sends a GET. */
@@ -213,23 +209,5 @@ function FilterLink({ href, isHere, children }: { href: string; isHere: boolean;
     >
       {children}
     </a>
-  );
-}
-
-function Pages({ query, nextCursor }: { query: FindingsQuery; nextCursor: string | null }) {
-  if (!query.cursor && !nextCursor) return null;
-  return (
-    <nav aria-label="Pages of the list" className="flex gap-2 py-2">
-      {query.cursor && (
-        <a href={findingsHref({ ...query, cursor: undefined })} className="button">
-          First
-        </a>
-      )}
-      {nextCursor && (
-        <a href={findingsHref({ ...query, cursor: nextCursor })} className="button" rel="next">
-          More
-        </a>
-      )}
-    </nav>
   );
 }

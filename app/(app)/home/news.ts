@@ -1,7 +1,6 @@
 import type { SignedInUser } from "#lib/auth/guards";
-import { silentMachines } from "#lib/auth/silence";
-import { listTokens } from "#lib/auth/tokens";
-import { readVisit } from "#lib/auth/visits";
+import { readVisit } from "#lib/auth/sign-ins";
+import { listTokens, silentMachines } from "#lib/auth/tokens";
 import { countUnmasked } from "#lib/findings/findings";
 import { countJobs } from "#lib/ingest/jobs";
 import { getStorage, hasQuota } from "#lib/ingest/quota/quota";
@@ -55,7 +54,6 @@ const told = { ...listed, families: true };
 const readSessions = async (userId: string) =>
   (await withPullRequests(userId, await listPage(userId, told, { limit: shown }))).traces;
 
-/** From these shares on, a budget or the storage is a concern. */
 const budgetShare = 0.8;
 const storageShare = 0.9;
 

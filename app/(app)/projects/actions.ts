@@ -17,7 +17,7 @@ import {
   text,
   toFormState,
 } from "../../components/form-guard";
-import { orMissing } from "../../components/or-missing";
+import { orMissing } from "../../components/missing";
 
 const makeProjectHref = (id: string, query = "") => `/projects/${encodeURIComponent(id)}${query}`;
 
@@ -38,7 +38,6 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
   return { done: "Renamed." };
 }
 
-/** A form that is sent twice leads to the same page. */
 export async function mergeAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   await requireOwnOrigin();
@@ -64,7 +63,6 @@ export async function undoAction(form: FormData): Promise<void> {
   redirect(makeProjectHref(await orMissing(split)));
 }
 
-/** A form that is sent twice leads to the same page. */
 export async function splitAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/projects");
   const error = await refuseForeignOrigin();

@@ -1,6 +1,5 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { SpoorError } from "#lib/errors";
 import { listProjects, type ProjectSummary } from "#lib/projects/queries";
 import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } from "#lib/projects/schema";
 import { countDueTraces } from "#lib/usage/queries";
@@ -8,6 +7,7 @@ import { Monogram } from "../../components/agent-icon";
 import { Counting, notYet } from "../../components/counting";
 import { Figure, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
+import { Pager, readByCursor } from "../../components/pager";
 import type { SearchParams } from "../../components/pages";
 import { Time } from "../../components/time";
 import { sumTokens } from "./figures";
@@ -24,7 +24,10 @@ const sortNames: Record<ProjectSort, string> = {
 export default async function Page({ searchParams }: PageProps<"/projects">) {
   const user = await requireUser("/projects");
   const query = readParams(await searchParams);
-  const [{ projects, nextCursor }, due] = await Promise.all([readPage(user.id, query), countDueTraces(user.id)]);
+  const [{ projects, nextCursor }, due] = await Promise.all([
+    readByCursor(query, (asked) => listProjects(user.id, asked)),
+    countDueTraces(user.id),
+  ]);
   const isPlain = !query.q && !query.cursor;
   const isEmpty = projects.length === 0 && isPlain;
   return (
@@ -48,7 +51,10 @@ export default async function Page({ searchParams }: PageProps<"/projects">) {
               {query.q ? `No project's name contains “${query.q}”.` : "No further project."}
             </p>
           )}
-          <Pages query={query} nextCursor={nextCursor} />
+          <Pager
+            first={query.cursor && ["First", projectsHref(query)]}
+            next={nextCursor && ["More", projectsHref(query, { cursor: nextCursor })]}
+          />
         </>
       )}
     </div>
@@ -62,15 +68,6 @@ function readParams(params: SearchParams): ProjectsQuery {
 }
 
 const isValid = (name: string, value: unknown) => projectsQuery.safeParse({ [name]: value }).success;
-
-async function readPage(userId: string, query: ProjectsQuery) {
-  try {
-    return await listProjects(userId, query);
-  } catch (error) {
-    if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
-    return listProjects(userId, { ...query, cursor: undefined });
-  }
-}
 
 function projectsHref({ q, sort }: ProjectsQuery, more: { sort?: ProjectSort; cursor?: string } = {}): string {
   const given = { ...(q && { q }), ...(sort !== "active" && { sort }), ...more };
@@ -155,23 +152,5 @@ function Row({ project, due }: { project: ProjectSummary; due: number }) {
         <span>{lastActiveAt && <Time at={lastActiveAt} />}</span>
       </p>
     </li>
-  );
-}
-
-function Pages({ query, nextCursor }: { query: ProjectsQuery; nextCursor: string | null }) {
-  if (!query.cursor && !nextCursor) return null;
-  return (
-    <nav aria-label="Pages of the list" className="flex gap-2 py-2">
-      {query.cursor && (
-        <a href={projectsHref(query)} className="button">
-          First
-        </a>
-      )}
-      {nextCursor && (
-        <a href={projectsHref(query, { cursor: nextCursor })} className="button" rel="next">
-          More
-        </a>
-      )}
-    </nav>
   );
 }

@@ -6,10 +6,9 @@ import { limits } from "#lib/limits";
 import { Choice, themeNames } from "../../components/choice";
 import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
-import { readKeys, readTheme } from "../../components/preferences";
+import { readerZone, readKeys, readTheme } from "../../components/preferences";
 import { Section } from "../../components/section";
 import { StorageUse } from "../../components/storage";
-import { readerZone } from "../../components/zone";
 import { changePasswordAction, renameAction } from "./actions";
 import { listProofs, waysIn } from "./proof";
 import { proofFields } from "./proof-fields";
@@ -115,7 +114,7 @@ function YourData({ userId }: { userId: string }) {
           Export all sessions
         </a>
         <a href="/api/traces/export?masked=all" download="sessions-for-others.jsonl" className="link target">
-          Export all, masked for others
+          Export all (secrets masked)
         </a>
         <a href="/settings/delete" className="link target">
           Delete account

@@ -10,7 +10,7 @@ import { proofFields } from "./proof-fields";
 /** Required before changes to how the account is opened. */
 export type Proof = "password" | "code" | "recent";
 
-/** Password and second factor if the account has them; without either, a sign-in of the last ten minutes. */
+/** Without password and second factor, a recent sign-in. */
 export async function listProofs(user: SignedInUser): Promise<Proof[]> {
   const ways = await waysIn();
   const proofs: Proof[] = [...(ways.includes("credential") ? (["password"] as const) : [])];

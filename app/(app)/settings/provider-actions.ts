@@ -3,16 +3,15 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
-import { disconnectProvider } from "#lib/auth/connections";
 import { requireUser } from "#lib/auth/guards";
-import { configuredProviders, type Provider } from "#lib/auth/providers";
+import { configuredProviders, disconnectProvider, type Provider } from "#lib/auth/providers";
 import type { FormState } from "../../components/form";
 import { refuseForeignOrigin, text } from "../../components/form-guard";
 import { refuseUnproved } from "./proof";
 
 export type ConnectionState = FormState & { url?: string | undefined };
 
-/** Connects or disconnects a provider. Both need proof, since a provider's sign-in needs no password here. */
+/** Needs proof, since a provider's sign-in needs no password here. */
 export async function changeProviderAction(_before: ConnectionState, form: FormData): Promise<ConnectionState> {
   const user = await requireUser("/settings");
   const error = await refuseForeignOrigin();

@@ -8,7 +8,6 @@ import { changeProviderAction } from "./provider-actions";
 
 type ProviderRow = { id: string; name: string; connected: boolean };
 
-/** As in ProviderForm, a provider's pages are opened by script, or by a link. */
 export function ProvidersForm({ rows, proofs }: { rows: ProviderRow[]; proofs: Proof[] }) {
   const [state, send, pending] = useActionState(changeProviderAction, {});
   const { url } = state;

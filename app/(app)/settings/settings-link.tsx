@@ -2,7 +2,6 @@
 import { usePathname } from "next/navigation";
 import { useEffect, useRef } from "react";
 
-/** On a phone the row of links scrolls to the current one. */
 export function SettingsLink({ href, children }: { href: string; children: React.ReactNode }) {
   const current = usePathname() === href ? "page" : undefined;
   const own = useRef<HTMLAnchorElement>(null);

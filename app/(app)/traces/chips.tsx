@@ -13,10 +13,7 @@ import {
   withoutValue,
 } from "./hrefs";
 
-/**
- * @param names the names of projects
- * @param parent the title of the session whose children are listed
- */
+/** @param parent the title of the session whose children are listed */
 export function Chips({
   given,
   names,

@@ -5,7 +5,6 @@ import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
 import { Sign } from "../../components/sign";
 
-/** Replaces an empty list and refreshes until the first session arrives. */
 export function Connect() {
   const { BASE_URL } = env();
   return (

@@ -1,6 +1,6 @@
 import { parseInstant } from "#lib/fields";
 import { isoDay } from "../../components/date-format";
-import { addDays } from "../../components/zone";
+import { addDays } from "../../components/preferences";
 
 export type DatePreset = { label: string; from: string };
 

@@ -39,7 +39,6 @@ export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: 
   );
 }
 
-/** Groups by speaker, in the order of each one's best excerpt. */
 const bySpeaker = (excerpts: Excerpt[]) => [...Map.groupBy(excerpts, ({ speaker }) => speaker).values()].flat();
 
 const searchHref = (traceId: string, q: string) => `/traces/${traceId}?${new URLSearchParams({ q })}`;

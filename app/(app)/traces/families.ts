@@ -14,7 +14,6 @@ import { listHref } from "./hrefs";
 
 const shownEach = 10;
 
-/** The sessions below a page's rows, or the rows' origins if the list itself shows those. */
 export type ListedFamilies = { families: Map<string, Family>; origins: Map<string, Origin> };
 
 /**

@@ -1,6 +1,6 @@
 import { readFacets } from "#lib/traces/facets";
 import type { TraceFilter } from "#lib/traces/schema";
-import { readerZone } from "../../components/zone";
+import { readerZone } from "../../components/preferences";
 import { DateMenu } from "./date-menu";
 import { datePresets, parseFilterDay } from "./dates";
 import { FilterMenu, FilterSwitch, MenuCloser } from "./filter-menu";
@@ -16,7 +16,6 @@ type Props = {
   children: React.ReactNode;
 };
 
-/** Counts values only when a menu is opened, since that takes longer than reading the list. */
 export async function FilterBar({ userId, filter, given, hasValues, children }: Props) {
   const values = hasValues ? await readFacets(userId, filter) : undefined;
   const zone = await readerZone();

@@ -72,7 +72,6 @@ export function listHref(given: GivenFilters, { order, ...more }: More = {}): st
 
 type More = { cursor?: string; menus?: "1"; deleted?: string; order?: Order; sort?: Sort };
 
-/** Keeps the list's filters, for its neighbours and the way back. */
 export const traceHref = (id: string, given: GivenFilters): string => withQuery(`/traces/${id}`, toSearchParams(given));
 
 export const pullHref = (repository: string, number: number): string =>

@@ -26,7 +26,6 @@ async function fetchValues(query: string): Promise<FacetValues> {
 
 type Props = { name: CountedName; given: GivenFilters; query: string };
 
-/** Without script, or if loading fails, a link leads to a page with the values. */
 export function MenuValues({ name, given, query }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [values, setValues] = useState<FilterOption[]>();

@@ -5,13 +5,11 @@ import type { Changes } from "#lib/traces/schema";
 
 const everyMs = 15_000;
 
-/** Polls for new or changed sessions while the page is visible. */
 export function Newer({ query, href }: { query: string; href: string }) {
   const [count, setCount] = useState(0);
   useEffect(() => {
     const poll = async () => {
       if (document.visibilityState !== "visible") return;
-      // Offline or signed out: the next poll or click shows it.
       const response = await fetch(`/api/traces/changes?${query}`).catch(() => undefined);
       if (response?.ok) setCount(((await response.json()) as Changes).count);
     };

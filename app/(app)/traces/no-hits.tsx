@@ -2,15 +2,14 @@ import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
-import { readerZone } from "../../components/zone";
-import { formatSessionCount, maxCounted, maxFound } from "./count";
+import { formatCount } from "../../components/figures";
+import { readerZone } from "../../components/preferences";
 import { type ListRequest, readListParams, shown } from "./filters";
 import { type FilterTitles, type GivenFilters, getFilterLabel, listHref, shownValues, without } from "./hrefs";
 import { Meant } from "./search-notices";
 
 type Props = { userId: string; request: ListRequest; names: FilterTitles };
 
-/** Shows what each term finds alone, and which filters to remove. */
 export async function NoHits({ userId, request: { given, order }, names }: Props) {
   const zone = await readerZone();
   const tries = await Promise.all(
@@ -68,7 +67,7 @@ async function tryOtherTerms(userId: string, given: GivenFilters, zone: string):
     return known;
   };
   const tries: TermTry[] = [];
-  // One after the other: a page takes one turn of its user's heavy reads at a time.
+  // A page takes one of its user's heavy reads at a time.
   for (const term of parseTerms(q).slice(0, maxTerms)) {
     const rest = withoutTerm(q, term);
     tries.push({ written: term.written, alone: await count(term.written), rest, without: await count(rest) });
@@ -95,4 +94,15 @@ function Terms({ given, terms }: { given: GivenFilters; terms: TermTry[] }) {
       ))}
     </ul>
   );
+}
+
+/** Counting more matches takes too long. */
+export const maxCounted = 10_000;
+/** Lower, since a search checks its hits one by one. */
+export const maxFound = 1000;
+
+/** "1 session", "212 sessions", "10,000+ sessions" */
+export function formatSessionCount(count: number, max = maxCounted): string {
+  if (count > max) return `${formatCount(max)}+ sessions`;
+  return `${formatCount(count)} ${count === 1 ? "session" : "sessions"}`;
 }

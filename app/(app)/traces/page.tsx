@@ -13,21 +13,20 @@ import { type ListedTrace, listPage } from "#lib/traces/queries";
 import type { Selection as Selected } from "#lib/traces/sql/conditions";
 import { readViews } from "#lib/traces/views";
 import { Notice } from "../../components/notice";
+import { Pager } from "../../components/pager";
+import { readerZone } from "../../components/preferences";
 import { Time } from "../../components/time";
-import { readerZone } from "../../components/zone";
 import { warmUp } from "./[id]/drawing/draw";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
-import { formatSessionCount, maxCounted, maxFound } from "./count";
 import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
 import { exportHref, type ListRequest, listed, readListParams, shown } from "./filters";
 import { deleteAllHref, filterQuery, getFilterValues, listHref, toSearchParams } from "./hrefs";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
-import { NoHits } from "./no-hits";
-import { SearchBox } from "./search-box";
-import { Instead, Lag } from "./search-notices";
+import { formatSessionCount, maxCounted, maxFound, NoHits } from "./no-hits";
+import { Instead, Lag, SearchBox } from "./search-notices";
 import { Selection } from "./selection";
 import { OrderSwitch, SortMenu, ViewMenu } from "./sort-menu";
 import { readStandings } from "./standings";
@@ -161,21 +160,19 @@ function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesPro
   const isByMatch = order === "best";
   const isByTime = !isByMatch && sort === "activity";
   return (
-    <nav aria-label="Pages of the list" className="flex items-center gap-2 py-4">
-      {cursor && (
-        <a href={listHref(given, kept)} className="button">
-          {isByTime ? "Newest" : isByMatch ? "Best" : "First"}
-        </a>
-      )}
-      {nextCursor && (
-        <a href={listHref(given, { ...kept, cursor: nextCursor })} className="button" rel="next">
-          {isByTime ? "Older" : isByMatch ? "More" : "Next"}
-        </a>
-      )}
+    <Pager
+      first={cursor && [isByTime ? "Newest" : isByMatch ? "Best" : "First", listHref(given, kept)]}
+      next={
+        nextCursor && [
+          isByTime ? "Older" : isByMatch ? "More" : "Next",
+          listHref(given, { ...kept, cursor: nextCursor }),
+        ]
+      }
+    >
       <span className="ml-auto text-meta text-muted">
         As of <Time at={new Date().toISOString()} as="moment" />
       </span>
-    </nav>
+    </Pager>
   );
 }
 
@@ -210,7 +207,6 @@ function TooLong({ userId, given }: { userId: string; given: ListRequest["given"
   );
 }
 
-/** The query of `/api/traces/changes` for everything newer than the first session shown. */
 function changesQuery({ families, ...filter }: Selected, { id, latestAt }: ListedTrace): string {
   const query = filterQuery(filter);
   if (families) query.set("roots", "true");

@@ -31,7 +31,6 @@ export type ListRow = {
   took?: string;
   /** Set if the agent's own file is gone and only its prompts are left. */
   promptsOnly?: true;
-  /** Set if a part of the cost uses the standard price because its service tier has none. */
   tierNotPriced?: true;
   messages: string;
   cost?: string;
@@ -52,7 +51,7 @@ export type ListGroup = { heading?: string; rows: ListRow[] };
 
 type Props = { groups: ListGroup[]; given: GivenFilters; zone: string };
 
-/** A client component, since a server component is sent twice; this way only the text is sent. */
+/** A client component, since a server component is sent twice. */
 export function Rows({ groups, given, zone }: Props) {
   return (
     <div data-rows>
@@ -126,7 +125,6 @@ function Session({ row, given, zone }: SessionProps) {
   );
 }
 
-/** A long text may be shortened; a short one stays whole. */
 const getTextSize = (text: string) => (text.length > 16 ? "long" : undefined);
 
 /** Each links to the sessions with the same value. */

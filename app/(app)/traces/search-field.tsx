@@ -38,7 +38,6 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
     if (event.key !== "Enter") return;
     window.clearTimeout(typed.current.timer);
     const { form } = event.currentTarget;
-    // The result already shows, so no further history entry is needed.
     if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search)
       event.preventDefault();
   };

@@ -162,7 +162,7 @@ function TickedButtons({ exportName, deleteName }: { exportName: string; deleteN
         className="button"
         title="Without secrets, and without names of home folders, users and machines"
       >
-        {exportName} for others
+        {exportName} (secrets masked)
       </button>
       <button type="submit" className="button button-bad">
         {deleteName}
@@ -191,7 +191,7 @@ function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   );
 }
 
-/** Keeps ticked boxes in the history entry; the browser restores them only across documents. */
+/** The browser restores ticked boxes only across documents. */
 function keepTicked(form: HTMLFormElement): void {
   const ids = listBoxes(form).flatMap(({ checked, value }) => (checked ? [value] : []));
   history.replaceState({ ...history.state, spoorTicked: { document: performance.timeOrigin, ids } }, "");
@@ -203,7 +203,7 @@ function restoreTicked(form: HTMLFormElement): void {
   for (const box of listBoxes(form)) if (ids.includes(box.value)) box.checked = true;
 }
 
-/** Shift ticks every box in between. @returns a function that stops it */
+/** @returns a function that stops it */
 function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: number) => void): () => void {
   if (!form) return () => {};
   let last: HTMLInputElement | undefined;

@@ -9,8 +9,8 @@ import type { Sort } from "#lib/traces/schema";
 import { findIcon, makeMonogram } from "../../components/agent-icons";
 import { formatDate, isoDay } from "../../components/date-format";
 import { formatCompact, formatQuantity } from "../../components/figures";
+import { addDays, readerZone } from "../../components/preferences";
 import { shortTime } from "../../components/time";
-import { addDays, readerZone } from "../../components/zone";
 import { standingText } from "./[id]/frame/standing";
 import { formatFamilySums, type ListedFamilies, toBelow, toOriginLink } from "./families";
 import type { GivenFilters } from "./hrefs";
@@ -31,7 +31,6 @@ type Props = {
   standings: Map<string, Standing["waiting"]>;
 };
 
-/** Formats all text here, so that browser and server cannot differ. */
 export async function TraceList({ traces, given, sort, kin, excerpts, labels, branches, standings }: Props) {
   const zone = await readerZone();
   const isByDay = sort === "activity" || sort === "start";
@@ -141,7 +140,6 @@ function formatPull([first, ...more]: ShownTrace["pullRequests"]): Pick<ListRow,
   return first ? { pull: [first.repository, first.number, more.length] } : {};
 }
 
-/** Falls back to the name that came with the trace until the ledger knows its project. */
 function getProjectLabel({ project, projectId }: ListedTrace, labels: Labels): Pick<ListRow, "project" | "projectId"> {
   const label = labels.get(projectId ?? "");
   if (projectId && label) return { project: labelText(label), projectId };

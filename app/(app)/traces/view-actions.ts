@@ -7,7 +7,7 @@ import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
 import type { FormState } from "../../components/form";
 import { requireForm, requireOwnOrigin, text, toFormState } from "../../components/form-guard";
-import { readerZone } from "../../components/zone";
+import { readerZone } from "../../components/preferences";
 import { readListParams } from "./filters";
 import { paramsIn, toSearchParams } from "./hrefs";
 

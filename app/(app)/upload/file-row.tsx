@@ -1,5 +1,5 @@
 import { formatBytes } from "#lib/units";
-import { RequestId } from "../../components/missing-words";
+import { RequestId } from "../../components/page-request";
 import { JobLine } from "./job-line";
 import type { FileState } from "./run";
 

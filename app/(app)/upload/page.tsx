@@ -3,8 +3,8 @@ import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { limits, maxFormBytes } from "#lib/limits";
 import { formatCount } from "../../components/figures";
-import { RequestId } from "../../components/missing-words";
 import { Notice } from "../../components/notice";
+import { RequestId } from "../../components/page-request";
 import { readRefusal } from "./refusal";
 import { UploadForm } from "./upload-form";
 

@@ -1,7 +1,6 @@
 /** The body of one request to `POST /api/ingest`. */
 export type UploadPart = {
   body: string;
-  /** Bytes of the file up to the end of this part. */
   readBytes: number;
   /** The line number of each trace; undefined if the file is one JSON text. */
   lines?: number[];
@@ -14,13 +13,11 @@ export class FileFault extends Error {}
 
 const maxPartCharacters = 8 * 1024 * 1024;
 
-/** A single longer line is still sent. Compressed, a character takes less than two bytes. */
 const partCharacters = ({ wireBytes }: PartLimits) => Math.min(maxPartCharacters, wireBytes / 2);
 
 /**
- * Splits a file of any length while reading it: JSON Lines into parts of about 8 MB, while JSON stays one part.
- * Either may be gzipped. Traces are sent unchanged, so that no number loses precision.
- * @throws FileFault if the file is neither
+ * JSON Lines are split into parts of about 8 MB. Traces are sent unchanged, so that no number loses precision.
+ * @throws FileFault if the file is neither JSON nor JSON Lines
  */
 export async function* splitFile(file: Blob, limits: PartLimits): AsyncGenerator<UploadPart, void> {
   const reading = { bytes: 0 };
@@ -128,7 +125,7 @@ async function* decodeFile(file: Blob, isCompressed: boolean, reading: Reading):
       yield value;
     }
   } catch (error) {
-    // Decoders throw a TypeError for invalid data; a file that can no longer be read is another error.
+    // Decoders throw a TypeError for invalid data.
     if (!(error instanceof TypeError)) throw error;
     throw new FileFault(
       isCompressed ? "The file is not a complete gzip file of UTF-8 text." : "The file is not UTF-8 text.",

@@ -14,14 +14,13 @@ const sentences: Partial<Record<Reason, string>> = {
   overloaded: "The server is busy. Try again in a moment.",
 };
 
-/** Contains the code, the path of the first invalid field, and the request's id. */
 export function refusalHref(error: SpoorError, requestId: string): string {
   const path = error.errors?.[0]?.path;
   const refused: Reason = error instanceof OverQuotaError ? "over_quota" : error.code;
   return `/upload?${new URLSearchParams({ refused, ...(path && { path }), request: requestId })}`;
 }
 
-/** Undefined for anything that `refusalHref` does not write, since anybody can make a link. */
+/** Anybody can make a link, so only what `refusalHref` writes is read. */
 export function readRefusal({
   refused,
   path,

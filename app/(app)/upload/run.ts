@@ -16,10 +16,7 @@ export type FileState = {
 
 type Update = (change: Partial<FileState>) => void;
 
-/**
- * If the connection is lost or the person is signed out, it waits at the part until asked to continue.
- * @param untilAskedFor resolves when the person presses "Send again"
- */
+/** @param untilAskedFor resolves when the person presses "Send again" */
 export async function sendFile(
   file: File,
   limits: PartLimits,

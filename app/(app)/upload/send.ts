@@ -11,8 +11,8 @@ export type UploadAnswer =
 type Problem = { detail?: string; requestId?: string; errors?: { path: string; message: string }[] };
 
 /**
- * The idempotency key is the content's hash, so resending stores nothing twice. Browsers hash only on https and
- * localhost; elsewhere a second upload leaves every trace unchanged.
+ * The idempotency key is the content's hash. Browsers hash only on https and localhost; elsewhere a resent part
+ * leaves every trace unchanged.
  * @param onProgress gets the share that was sent, from 0 to 1
  */
 export async function sendPart(part: UploadPart, onProgress: (share: number) => void): Promise<UploadAnswer> {

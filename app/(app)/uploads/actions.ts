@@ -25,7 +25,7 @@ export async function replayAction(_before: FormState, form: FormData): Promise<
   }
 }
 
-/** A double click sends two requests before the page's script runs; both get the same answer. */
+/** A double click sends two requests before the page's script runs. */
 async function replayOne(userId: string, id: string): Promise<string> {
   const jobId = z.uuid().catch(nobody).parse(id);
   try {

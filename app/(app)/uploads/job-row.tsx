@@ -1,10 +1,10 @@
 import type { ListedJob } from "#lib/ingest/jobs";
 import { formatBytes } from "#lib/units";
 import { formatCount, formatQuantity } from "../../components/figures";
-import { StatusMark } from "../../components/status-mark";
+import { StatusMark } from "../../components/sign";
 import { Time } from "../../components/time";
 import { Fault, WhyKept } from "./outcome";
-import { ReplayButton } from "./replay-button";
+import { ReplayButton } from "./replay";
 
 export function JobRow({ job }: { job: ListedJob }) {
   const labelId = `upload-${job.jobId}`;

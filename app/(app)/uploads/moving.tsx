@@ -4,7 +4,6 @@ import { Command } from "../../components/command";
 import { Notice } from "../../components/notice";
 import { Refresh } from "../../components/refresh";
 
-/** Refreshes a page with open uploads, and warns if no worker is running. */
 export async function Moving({ href }: { href: string }) {
   return (
     <>

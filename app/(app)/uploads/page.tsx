@@ -3,13 +3,13 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { countJobs, type JobFilter, listJobs } from "#lib/ingest/jobs";
 import { hasQuota } from "#lib/ingest/quota/quota";
+import { Pager } from "../../components/pager";
 import { StorageUse } from "../../components/storage";
 import { replayAction } from "./actions";
 import { Filters, jobFilters, uploadsHref } from "./filters";
 import { JobRow } from "./job-row";
 import { Moving } from "./moving";
-import { ReplayButton } from "./replay-button";
-import { ReplayForm } from "./replay-form";
+import { ReplayButton, ReplayForm } from "./replay";
 
 export const metadata: Metadata = { title: "Uploads" };
 
@@ -55,18 +55,10 @@ export default async function Page({ searchParams }: PageProps<"/uploads">) {
       ) : (
         <Empty filter={filter} older={before !== undefined} />
       )}
-      <nav aria-label="Pages of the list" className="flex gap-4 py-4">
-        {before && (
-          <a href={uploadsHref(filter)} className="link">
-            Newest
-          </a>
-        )}
-        {jobs.length > perPage && last && (
-          <a href={uploadsHref(filter, last.jobId)} className="link" rel="next">
-            Older
-          </a>
-        )}
-      </nav>
+      <Pager
+        first={before && ["Newest", uploadsHref(filter)]}
+        next={jobs.length > perPage && last && ["Older", uploadsHref(filter, last.jobId)]}
+      />
     </>
   );
 }

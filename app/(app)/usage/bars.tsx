@@ -1,4 +1,3 @@
-/** Each contrasts with the page and its neighbours in both themes. */
 const fills = ["fill-accent", "fill-warn", "fill-thinking", "fill-ok", "fill-subagent", "fill-tool"] as const;
 
 /** The last colour is for the sum of the others. */

@@ -31,7 +31,6 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
     return null;
   const { measure } = yardstick;
   const max = values[0]?.amount ?? 1;
-  // The chart's facet uses the chart's colours, so that this list is its legend.
   const getBarFill = (place: number) => (facet === request.by ? getFill(place) : "fill-accent");
   const row = (one: (typeof values)[number], place: number) => (
     <Row

@@ -15,7 +15,7 @@ import { removeBudgetAction, setBudgetAction } from "./budget-actions";
 import { facetTexts } from "./shape";
 import { dayText, percent } from "./words";
 
-/** The month so far, where it is heading, and its budgets. Nothing of it for those whose sessions cost nothing. */
+/** Hidden if nothing has a cost. */
 export function MonthSection({ month, report }: { month: MonthSpending; report: UsageReport }) {
   if (month.spentNano === 0 && report.total.costNano === 0 && month.budgets.length === 0) return null;
   return (
@@ -59,7 +59,7 @@ function Forecast({ month: { fullDays, forecastNano, to } }: { month: MonthSpend
   );
 }
 
-/** The percentage of the bar's width that is a whole budget; the rest shows the excess. */
+/** The percentage of the bar's width that is a whole budget. */
 const whole = 80;
 
 function BudgetRow({ budget }: { budget: BudgetState }) {

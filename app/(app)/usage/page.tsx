@@ -7,7 +7,7 @@ import { usageDay, usageFacets } from "#lib/usage/schema";
 import { Counting } from "../../components/counting";
 import { isoDay } from "../../components/date-format";
 import { formatCount, formatQuantity } from "../../components/figures";
-import { addDays, readerZone } from "../../components/zone";
+import { addDays, readerZone } from "../../components/preferences";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
 import { MonthSection } from "./month";
@@ -137,7 +137,6 @@ function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport;
   );
 }
 
-/** Links to the last day with messages before the range's end, else to the last day with any. */
 async function Nothing({
   userId,
   request,

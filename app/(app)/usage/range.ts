@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type UsageFacet, usageDay, usageFacets, usageFilter } from "#lib/usage/schema";
 import { listSpans, type Span } from "#lib/usage/spans";
 import type { SearchParams } from "../../components/pages";
-import { addDays } from "../../components/zone";
+import { addDays } from "../../components/preferences";
 
 /** In days. */
 export const lengths = { "7": "7 days", "30": "30 days", "90": "90 days", "365": "A year" } as const;
@@ -22,7 +22,7 @@ const query = z.object({
 });
 const filters = z.object(usageFilter).catch({});
 
-/** Longer ranges have a bar per week, Monday to Sunday: a bar needs three pixels on a phone. */
+/** A bar needs three pixels on a phone. */
 const maxDailyBars = 120;
 const maxDays = 1100;
 
@@ -38,10 +38,7 @@ export type UsageRequest = {
   filter: Filter;
 };
 
-/**
- * Ignores invalid values; a range is at most three years long.
- * @param today the last day of each length, in the reader's zone
- */
+/** @param today the last day of each length, in the reader's zone */
 export function readUsageParams(params: SearchParams, zone: string, today: string): UsageRequest {
   const { days, from, to, by, show } = query.parse(params);
   const shown = { by, show, filter: filters.parse(params) };
@@ -85,7 +82,6 @@ export function csvHref({ from, to, by, unit, filter }: UsageRequest, zone: stri
 const given = (values: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
-/** A facet's value, if the list of sessions can be narrowed to it. */
 export type Narrowed = {
   facet?: UsageFacet | undefined;
   value?: string | null | undefined;

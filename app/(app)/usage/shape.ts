@@ -37,7 +37,6 @@ export const usedTokens = (
   >,
 ): number => of.inputTokens + of.outputTokens + of.cacheReadTokens + of.cacheWrite5mTokens + of.cacheWrite1hTokens;
 
-/** Falls back to the messages' own token counts if no message recorded its usage. */
 export type Yardstick = { measure: Measure; read: (figures: Figures) => number };
 
 export function makeYardstick(measure: Measure, total: Figures): Yardstick {
@@ -82,7 +81,6 @@ export function makeChart(
 ): Chart {
   const { values: all, others: more } = report.byFacet[facet] ?? { values: [], others: 0 };
   const values = ranked(all, facet, yardstick);
-  // A single remaining value is named: "others" would take the same space.
   const shown = values.length <= maxSeries + 1 ? values.length : maxSeries;
   const named: Series[] = values
     .slice(0, shown)
@@ -114,7 +112,6 @@ export function makeChart(
     if (!bar || amount === 0) continue;
     bar.amounts[place] = (bar.amounts[place] ?? 0) + amount;
   }
-  // A bar lists only the report's values, so the rest is in its total.
   for (const bar of addsUp ? bars : [])
     bar.amounts[named.length] = Math.max(0, bar.total - sum(bar.amounts.slice(0, named.length)));
   const heights = bars.map(({ amounts }) => sum(amounts));

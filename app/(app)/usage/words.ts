@@ -9,7 +9,6 @@ const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 export const shortAmount = (amount: number, measure: Measure) =>
   measure === "cost" ? formatMoneyShort(amount) : compact.format(amount);
 
-/** All have as many digits as the one that needs most: "$0.015" above "$0.010". */
 export const axisAmounts = (amounts: number[], measure: Measure): string[] =>
   measure === "cost" ? formatMoneyAxis(amounts) : amounts.map((amount) => compact.format(amount));
 

@@ -14,7 +14,6 @@ export async function providerSignInAction(_before: ProviderState, form: FormDat
   if (!(provider in configuredProviders())) return { error: "This server does not offer that provider." };
   const next = localPath(text(form, "next"));
   const callbackURL = next === "/" ? "/traces" : next;
-  // lib/auth/hooks.ts reads the choice, which the provider's redirect does not carry.
   const additionalData = { remember: text(form, "remember") === "on" };
   const body = { provider, callbackURL, errorCallbackURL: "/sign-in", disableRedirect: true, additionalData };
   try {

@@ -25,10 +25,6 @@ const ofSession = [
   { selector: 'main a[href^="/api/traces/"][href$="/export.json"]', text: "Export as JSON" },
 ] as const;
 
-/**
- * Actions of the open page: a session's commands, and elements with `data-command`, named by that attribute or their
- * own text.
- */
 export function openActions(): PaletteEntry[] {
   const known = ofSession.flatMap(({ selector, text }) => {
     const element = document.querySelector<HTMLElement>(selector);
@@ -45,7 +41,6 @@ export function openActions(): PaletteEntry[] {
   }));
 }
 
-/** The element may be far above, and what it opens is typed into. */
 function press(element: HTMLElement): void {
   element.click();
   if (element.tagName !== "SUMMARY") return;
@@ -70,7 +65,7 @@ export function groupEntries(query: string, actions: PaletteEntry[], found: Name
   };
   return [
     { title: "On this page", items: actions.filter(matches) },
-    // The last answer stays until the next one arrives, so it may be for another query.
+    // May be the answer to an earlier query.
     { title: words.length > 0 ? "Sessions" : "Latest sessions", items: sessions.filter(matches) },
     { title: "Projects", items: projects.filter(matches) },
     { title: "Pages", items: places.map(({ href, name }) => ({ id: href, text: name, href })).filter(matches) },

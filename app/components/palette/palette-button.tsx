@@ -8,7 +8,6 @@ const hasCommandKey = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
 type Props = { className: string; hasHint?: boolean };
 
-/** The button with the hint also listens to Ctrl+K or ⌘K. */
 export function PaletteButton({ className, hasHint = false }: Props) {
   const [isOpen, setOpen] = useState<boolean>(); // undefined until first opened
   const [hint, setHint] = useState("Ctrl K");

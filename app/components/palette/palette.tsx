@@ -23,7 +23,6 @@ export function Palette({ isOpen, onOpenChange }: Props) {
   );
 }
 
-/** Mounted anew each time, so that it starts empty with the page's current actions. */
 function Search({ onDone }: { onDone: () => void }) {
   const [query, setQuery] = useState("");
   const [actions, setActions] = useState<PaletteEntry[]>([]);
@@ -107,7 +106,7 @@ function Search({ onDone }: { onDone: () => void }) {
 const pauseMs = 60;
 
 /** The last answer stays until the next one arrives. */
-export function useNames(query: string, isOpen: boolean): { found: NamesResponse | undefined; hasFailed: boolean } {
+function useNames(query: string, isOpen: boolean): { found: NamesResponse | undefined; hasFailed: boolean } {
   const [found, setFound] = useState<NamesResponse>();
   const [hasFailed, setFailed] = useState(false);
   const asked = query.trim();

@@ -1,5 +1,5 @@
 import type { SignedInUser } from "#lib/auth/guards";
-import { makeTicket } from "#lib/auth/ticket";
+import { makeTicket } from "#lib/auth/sent-forms";
 import { limits } from "#lib/limits";
 import { labelText, listProjects } from "#lib/projects/queries";
 import { Hidden } from "../../components/field";
@@ -69,7 +69,6 @@ export async function Consent({ user, request, query }: { user: SignedInUser; re
   );
 }
 
-/** Names the redirect's target so that a person can judge it. */
 function describeRedirect(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === "http:") return `this computer (${hostname})`;

@@ -30,7 +30,6 @@ export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<
   return opened && drawBody(toReaders(opened, token), body);
 }
 
-/** Only the link in the path was counted as a visit. */
 async function openedByPath(token: string): Promise<OpenedShare | undefined> {
   return (await headers()).get(sharedTokenHeader) === token ? openedBy(token) : undefined;
 }

@@ -5,7 +5,7 @@ import { readOrigin } from "#lib/auth/audit";
 import { type OpenedShare, openShare } from "#lib/traces/shares";
 import type { SegmentSession } from "../../(app)/traces/[id]/segments/render";
 
-/** Undefined if it does not open. One request counts as one visit. */
+/** One request counts as one visit. */
 export const openedBy = cache(async (token: string) => openShare(token, readOrigin(await headers()).address));
 
 export const toReaders = (

@@ -16,11 +16,10 @@ import { AgentIcon } from "../../components/agent-icon";
 import { formatQuantity } from "../../components/figures";
 import { GuestKeys, KeysButton } from "../../components/keys";
 import { Mark } from "../../components/mark";
-import { orMissing } from "../../components/or-missing";
+import { orMissing } from "../../components/missing";
 import type { SearchParams } from "../../components/pages";
-import { readKeys } from "../../components/preferences";
+import { readerZone, readKeys } from "../../components/preferences";
 import { Time } from "../../components/time";
-import { readerZone } from "../../components/zone";
 import { openedBy, toReaders } from "./opened";
 import { sharedOutline } from "./outline";
 import { SharedReader } from "./shared-reader";
@@ -76,7 +75,6 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
   );
 }
 
-/** Shows all messages if the conversation view leaves out the one asked for. */
 async function readView(opened: OpenedShare, token: string, query: SearchParams) {
   const shown = toReaders(opened, token);
   const talk = query.view === "talk";

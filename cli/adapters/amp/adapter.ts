@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
+import { joinBlockTexts, readAssistantBlocks, readUserBlocks, toBlocks } from "../blocks.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
 import { toolResult } from "../messages.ts";
-import { dataRoot } from "../search-roots.ts";
+import { getDataRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readMessageFile } from "../session-files.ts";
 import { readTokens, type Usage } from "../usage.ts";
@@ -17,7 +17,7 @@ export const amp = makeFileAdapter({
   name: source,
   title: "Amp",
   version: 2,
-  searchRoots: (host) => [dataRoot(host, "amp", "threads")],
+  searchRoots: (host) => [getDataRoot(host, "amp", "threads")],
   matches: (name) => /^T-.*\.json$/.test(name),
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, ".json"));
@@ -35,14 +35,14 @@ function addMessage({ role, content, usage, meta, state }: Fields, session: Sess
     sink.unhandled(`role.${asString(role) ?? "(none)"}`);
     return;
   }
-  const messages = role === "user" ? userMessages(content, unhandled) : assistantMessages(content, unhandled);
+  const messages = role === "user" ? userMessages(content, unhandled) : readAssistantBlocks(content, unhandled);
   const stopReason = asFields(state).stopReason;
   session.add(messages, { at, model: used.model, usage: readUsage(used), stopReason });
 }
 
-function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block) => {
-    if (block.type !== "tool_result" || !isFields(block.run)) return userBlocks([block], unhandled);
+    if (block.type !== "tool_result" || !isFields(block.run)) return readUserBlocks([block], unhandled);
     const { status, result, error } = block.run;
     const hasFailed = status === "error" || status === "cancelled";
     if (result === undefined && !hasFailed && status !== "done") return [];

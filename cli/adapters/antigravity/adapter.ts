@@ -8,8 +8,8 @@ import type { Adapter, Input, Sink } from "../adapter.ts";
 import { Reorderer } from "../reorderer.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount } from "../values.ts";
-import { findFolder, readTitle, roots } from "./places.ts";
-import { Steps } from "./steps.ts";
+import { findFolder, getRoots, readTitle } from "./places.ts";
+import { StepReader } from "./steps.ts";
 
 const source = "antigravity";
 const fullName = "transcript_full.jsonl";
@@ -26,10 +26,10 @@ export const antigravity: Adapter = {
   name: source,
   title: "Antigravity",
   version: 1,
-  searchRoots: (host) => roots(host).map((root) => ({ path: join(root, "brain") })),
+  searchRoots: (host) => getRoots(host).map((root) => ({ path: join(root, "brain") })),
   async *discover(host) {
     const known = new Set<string>();
-    for (const root of roots(host)) {
+    for (const root of getRoots(host)) {
       const found: Input[] = [];
       for await (const input of findFiles(join(root, "brain"), (name) => name === fullName || name === shortName)) {
         found.push(input);
@@ -59,7 +59,7 @@ async function readTranscript(path: string, sink: Sink): Promise<void> {
   session.noteFolder(await findFolder(root, id));
   session.noteTitle(await readTitle(root, id));
   const taskOutput = (step: number) => readTask(join(getTasksFolder(path), `task-${step}.log`));
-  const steps = new Steps((type) => sink.unhandled(type), isShort(path), taskOutput);
+  const steps = new StepReader((type) => sink.unhandled(type), isShort(path), taskOutput);
   const order = new Reorderer(maxWaiting, (step) => {
     const messages = steps.read(step);
     const isAnswer = step.type === "PLANNER_RESPONSE";

@@ -6,7 +6,7 @@ import type { Host } from "../adapter.ts";
 import { hasSqlite, withDatabase } from "../sqlite.ts";
 import { asFields, asString } from "../values.ts";
 
-export const roots = ({ home }: Host): string[] =>
+export const getRoots = ({ home }: Host): string[] =>
   ["antigravity-cli", "antigravity", "antigravity-ide"].map((name) => join(home, ".gemini", name));
 
 /** Older versions only list the latest conversation of each folder. */

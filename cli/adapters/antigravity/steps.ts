@@ -1,5 +1,5 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toNotices, toolCall, toolResult, toTexts, toThoughts, withMetadata } from "../messages.ts";
 import { splitTaggedWords } from "../tags.ts";
 import { asString, listFields } from "../values.ts";
@@ -21,25 +21,21 @@ const toolsByStep: Record<string, string[]> = {
 
 const modelChange = /Model Selection.{0,4}from [^\n]{1,200}? to ([^\n]{1,200}?)\.(?:\s|$)/;
 
-type Call = { id: string; name: string };
+type PendingCall = { id: string; name: string };
 
 /** A result belongs to the earliest call that it may be of. */
-export class Steps {
-  readonly #unhandled: (type: string) => void;
+export class StepReader {
+  readonly #unhandled: Unhandled;
   readonly #areArgumentsQuoted: boolean;
   readonly #taskOutput: (step: number) => string | undefined;
-  #pending: Call[] = [];
+  #pending: PendingCall[] = [];
   model: string | undefined;
 
   /**
    * @param areArgumentsQuoted whether a call's arguments are JSON in texts
    * @param taskOutput reads what a command printed after its step
    */
-  constructor(
-    unhandled: (type: string) => void,
-    areArgumentsQuoted: boolean,
-    taskOutput: (step: number) => string | undefined,
-  ) {
+  constructor(unhandled: Unhandled, areArgumentsQuoted: boolean, taskOutput: (step: number) => string | undefined) {
     this.#unhandled = unhandled;
     this.#areArgumentsQuoted = areArgumentsQuoted;
     this.#taskOutput = taskOutput;

@@ -15,9 +15,9 @@ export class AnswerCosts {
   /** It goes with the advice that the model gave, or into a notice after the answer. */
   #others: OtherCost[];
 
-  constructor(saved?: SavedCosts, beside?: AnswerCosts) {
+  constructor(saved?: SavedCosts, main?: AnswerCosts) {
     this.#counter = new UsageCounter(saved?.usage);
-    this.#ids = beside ? beside.#ids : new RequestIds(saved?.ids);
+    this.#ids = main ? main.#ids : new RequestIds(saved?.ids);
     this.#others = [...(saved?.others ?? [])];
   }
 

@@ -9,7 +9,7 @@ export type SavedAnswer = {
 };
 
 /** An answer's lines have its `id`, and some writers repeat earlier blocks in each of them; each block counts once. */
-export class Answer {
+export class AnswerTracker {
   #id: string | undefined;
   #texts: Set<string>;
   /** Relatives of Claude Code repeat calls under another answer's id. */
@@ -18,19 +18,19 @@ export class Answer {
   /** The input of a call that was the last message may follow in the next line. */
   #lastCall: Message | undefined;
   #index: unknown;
-  #told: Record<string, unknown>;
+  #sent: Record<string, unknown>;
 
   constructor(saved?: SavedAnswer) {
     this.#id = saved?.id;
     this.#index = saved?.index;
     this.#texts = new Set(saved?.texts);
     this.#calls = new Set(saved?.calls);
-    this.#told = { ...saved?.told };
+    this.#sent = { ...saved?.told };
   }
 
   save(): SavedAnswer {
     const lists = { texts: [...this.#texts], calls: [...this.#calls] };
-    return { ...(this.#id && { id: this.#id }), index: this.#index, ...lists, told: this.#told };
+    return { ...(this.#id && { id: this.#id }), index: this.#index, ...lists, told: this.#sent };
   }
 
   /** An answer with several calls may continue after a line of the user's. */
@@ -56,19 +56,19 @@ export class Answer {
     }
     this.#id = id;
     this.#index = index;
-    if (!isSame) this.#told = {};
+    if (!isSame) this.#sent = {};
     return !isSame;
   }
 
-  news(facts: Record<string, unknown>): Record<string, unknown> {
-    const news: Record<string, unknown> = {};
+  readChanges(facts: Record<string, unknown>): Record<string, unknown> {
+    const changed: Record<string, unknown> = {};
     for (const name in facts) {
       const value = facts[name];
-      if (value === undefined || isSame(this.#told[name], value)) continue;
-      this.#told[name] = value;
-      news[name] = value;
+      if (value === undefined || isSame(this.#sent[name], value)) continue;
+      this.#sent[name] = value;
+      changed[name] = value;
     }
-    return news;
+    return changed;
   }
 
   /** `known` is a repetition, and `longer` extends the last message. */
@@ -105,9 +105,9 @@ export class Answer {
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (typeof other === "object" && JSON.stringify(one) === JSON.stringify(other));
 
-type Tool = { callId?: unknown; input?: unknown };
+type ToolMetadata = { callId?: unknown; input?: unknown };
 
-const getTool = (message: Message | undefined): Tool => {
+const getTool = (message: Message | undefined): ToolMetadata => {
   const tool = message?.metadata?.tool;
   return typeof tool === "object" && tool !== null ? tool : {};
 };

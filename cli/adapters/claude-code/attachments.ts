@@ -1,11 +1,11 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { notice, withMetadata } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import { asString } from "../values.ts";
 import { contextTypes, fileTypes } from "./line-types.ts";
-import { hookMessages } from "./notices.ts";
+import { readHook } from "./notices.ts";
 
 export type AttachedFile = { type?: string; name?: string };
 
@@ -15,14 +15,11 @@ export type Attached = {
   isQueued?: boolean;
 };
 
-export function readAttachment(
-  { attachment, isMeta }: Fields,
-  unhandled: (type: string) => void,
-): Attached | undefined {
+export function readAttachment({ attachment, isMeta }: Fields, unhandled: Unhandled): Attached | undefined {
   if (!isFields(attachment)) return undefined;
   const type = asString(attachment.type) ?? "(none)";
-  if (type === "queued_command") return { messages: queuedMessages(attachment, isMeta === true), isQueued: true };
-  const hook = hookMessages(attachment);
+  if (type === "queued_command") return { messages: readQueued(attachment, isMeta === true), isQueued: true };
+  const hook = readHook(attachment);
   if (hook) return { messages: hook };
   if (fileTypes.has(type)) return { messages: [], file: readAttachedFile(type, attachment) };
   if (!contextTypes.has(type)) unhandled(`attachment.${type}`);
@@ -30,12 +27,12 @@ export function readAttachment(
 }
 
 /** No other line has what was typed while the agent worked. */
-function queuedMessages(attachment: Fields, isMeta: boolean): Message[] {
+function readQueued(attachment: Fields, isMeta: boolean): Message[] {
   const { prompt, commandMode, origin } = attachment;
   const kind = isFields(origin) ? (asString(origin.kind) ?? "human") : "human";
   const isOwn = !isMeta && attachment.isMeta !== true && kind === "human" && commandMode !== "task-notification";
   return toBlocks(prompt).flatMap((block): Message[] => {
-    if (isFile(block)) return [fileMessage(block)];
+    if (isFile(block)) return [makeFileMessage(block)];
     const text = asString(block.text);
     if (text === undefined || text.trim() === "") return [];
     return [isOwn ? { role: "user", content: text } : notice(text, "user")];
@@ -44,23 +41,23 @@ function queuedMessages(attachment: Fields, isMeta: boolean): Message[] {
 
 const readAttachedFile = (type: string, { filename, displayPath, path, name, uri }: Fields): AttachedFile => ({
   type,
-  ...namedAs(asString(displayPath) ?? asString(filename) ?? asString(path) ?? asString(uri) ?? asString(name)),
+  ...toName(asString(displayPath) ?? asString(filename) ?? asString(path) ?? asString(uri) ?? asString(name)),
 });
 
-const namedAs = (name: string | undefined) => (name === undefined ? {} : { name });
+const toName = (name: string | undefined) => (name === undefined ? {} : { name });
 
 const isFile = ({ type }: Fields): boolean => type === "image" || type === "document";
 
-export function fileMessage(block: Fields): Message {
+export function makeFileMessage(block: Fields): Message {
   const type = isFields(block.source) ? asString(block.source.media_type) : undefined;
-  const file = { ...(type && { type }), ...namedAs(asString(block.title)) };
-  const message = { role: "user", content: fileText(block) };
+  const file = { ...(type && { type }), ...toName(asString(block.title)) };
+  const message = { role: "user", content: formatFile(block) };
   return Object.keys(file).length > 0 ? withMetadata(message, { attachments: [file] }) : message;
 }
 
-export function fileText({ type, source }: Fields): string {
+export function formatFile({ type, source }: Fields): string {
   const { media_type: mediaType, data } = isFields(source) ? source : {};
-  return dataText(String(type), mediaType, data);
+  return formatData(String(type), mediaType, data);
 }
 
 const maxFiles = 100;

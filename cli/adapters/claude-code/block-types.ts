@@ -1,7 +1,8 @@
 import type { Fields } from "../../files/json.ts";
+import type { Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { asString } from "../values.ts";
-import { fileText } from "./attachments.ts";
+import { formatFile } from "./attachments.ts";
 
 export const callTypes: ReadonlySet<string> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 
@@ -27,29 +28,29 @@ export const silentTypes: ReadonlySet<string> = new Set([
 
 const partTexts: Record<string, (part: Fields) => string | undefined> = {
   text: ({ text }) => asString(text),
-  image: fileText,
-  document: fileText,
-  search_result: (part) => joinLines(part.title, part.source, textsIn(part.content)),
+  image: formatFile,
+  document: formatFile,
+  search_result: (part) => joinLines(part.title, part.source, joinPartTexts(part.content)),
   browser_state: () => "",
   tool_reference: ({ tool_name }) => asString(tool_name),
   web_search_result: ({ title, url }) => [asString(title), asString(url)].filter(Boolean).join(" "),
-  web_fetch_result: (part) => joinLines(part.url, textsIn([part.content])),
+  web_fetch_result: (part) => joinLines(part.url, joinPartTexts([part.content])),
   advisor_result: ({ text }) => asString(text),
   advisor_redacted_result: () => "[advice that is encrypted]",
-  code_execution_result: printed,
-  encrypted_code_execution_result: printed,
-  bash_code_execution_result: printed,
-  code_execution_output: fileNamed,
-  bash_code_execution_output: fileNamed,
+  code_execution_result: readPrinted,
+  encrypted_code_execution_result: readPrinted,
+  bash_code_execution_result: readPrinted,
+  code_execution_output: formatFileId,
+  bash_code_execution_output: formatFileId,
   text_editor_code_execution_view_result: ({ content }) => asString(content),
   text_editor_code_execution_create_result: ({ is_file_update }) => (is_file_update === true ? "updated" : "created"),
   text_editor_code_execution_str_replace_result: ({ lines }) => (Array.isArray(lines) ? joinLines(...lines) : ""),
-  tool_search_tool_search_result: ({ tool_references: found }) => textsIn(found),
+  tool_search_tool_search_result: ({ tool_references: found }) => joinPartTexts(found),
 };
 
 export const isFailure = ({ type }: Fields): boolean => typeof type === "string" && type.endsWith("_tool_result_error");
 
-export function partText(part: Fields, unhandled: (type: string) => void): string {
+export function readPart(part: Fields, unhandled: Unhandled): string {
   const type = asString(part.type) ?? "(none)";
   if (isFailure(part)) return joinLines(part.error_code, part.error_message);
   const read = Object.hasOwn(partTexts, type) ? partTexts[type] : undefined;
@@ -59,20 +60,20 @@ export function partText(part: Fields, unhandled: (type: string) => void): strin
 
 const joinLines = (...texts: unknown[]): string => texts.map(asString).filter(Boolean).join("\n");
 
-function printed({ stdout, stderr, content, encrypted_stdout: hidden }: Fields): string {
-  return joinLines(stdout, stderr, hidden ? "[output that is encrypted]" : "", textsIn(content));
+function readPrinted({ stdout, stderr, content, encrypted_stdout: hidden }: Fields): string {
+  return joinLines(stdout, stderr, hidden ? "[output that is encrypted]" : "", joinPartTexts(content));
 }
 
-function fileNamed({ file_id: id }: Fields): string {
+function formatFileId({ file_id: id }: Fields): string {
   return `[file: ${asString(id) ?? "unknown"}]`;
 }
 
-function textsIn(parts: unknown): string {
+function joinPartTexts(parts: unknown): string {
   const list = typeof parts === "string" || Array.isArray(parts) ? parts : [];
-  return joinLines(...toBlocks(list).map((part) => documentText(part) ?? partText(part, () => {})));
+  return joinLines(...toBlocks(list).map((part) => readDocumentText(part) ?? readPart(part, () => {})));
 }
 
-function documentText({ type, source }: Fields): string | undefined {
+function readDocumentText({ type, source }: Fields): string | undefined {
   const [{ type: kind, data } = {} as Fields] = toBlocks([source]);
   return type === "document" && kind === "text" ? asString(data) : undefined;
 }

@@ -17,7 +17,7 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
     requestId: asString(record.requestId),
     serviceTier: asString(usage?.service_tier),
     speed: usage?.speed === "standard" ? undefined : asString(usage?.speed),
-    webSearches: searchesIn(usage?.server_tool_use),
+    webSearches: countSearches(usage?.server_tool_use),
     // Only versions before 1.0.9 recorded it.
     costUsd: isFirst ? asAmount(costUSD) : undefined,
     stopReason: record.isAbortedMidStream === true ? "aborted" : asString(message.stop_reason),
@@ -33,8 +33,8 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
     const more = counter.add(`${key}#${at}`, other.usage);
     return more ? [{ ...other, usage: more, ...(requestId && { requestId }) }] : [];
   });
-  const told = { ...facts, requestId, requests: requests.length > 0 ? requests : undefined };
-  return { usage: counter.add(key, own), facts: told, ...(added.length > 0 && { others: added }) };
+  const allFacts = { ...facts, requestId, requests: requests.length > 0 ? requests : undefined };
+  return { usage: counter.add(key, own), facts: allFacts, ...(added.length > 0 && { others: added }) };
 }
 
 export function knowCost(record: Fields, { counter, ids }: Reports): void {
@@ -63,7 +63,7 @@ export function joinCosts(before: Cost, { usage, facts }: Cost, uuid: unknown): 
   return { usage: both, facts: all };
 }
 
-const searchesIn = (uses: unknown): number | undefined =>
+const countSearches = (uses: unknown): number | undefined =>
   (isFields(uses) && asCount(uses.web_search_requests)) || undefined;
 
 const asAmount = (value: unknown): number | undefined =>

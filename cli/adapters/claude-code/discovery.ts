@@ -21,7 +21,7 @@ export async function* findSessions(
     for (const entry of await listFolder(path)) if (entry.isSymbolicLink()) links.push(join(path, entry.name));
   }
   for (const path of links) {
-    const real = await folderBehind(path);
+    const real = await resolveFolder(path);
     // A link to a folder above would lead back here, and into everything else.
     if (real === undefined || searched.some((other) => isWithin(real, other) || isWithin(other, real))) continue;
     searched.push(real);
@@ -41,7 +41,7 @@ async function resolveLinks(path: string): Promise<string | undefined> {
   }
 }
 
-async function folderBehind(path: string): Promise<string | undefined> {
+async function resolveFolder(path: string): Promise<string | undefined> {
   try {
     return (await stat(path)).isDirectory() ? await realpath(path) : undefined;
   } catch (error) {

@@ -1,7 +1,8 @@
-import type { Fields } from "../../files/json.ts";
-import { asCount, asString, asTimestamp, projectName, truncate } from "../values.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import type { GitEvidence } from "../git-evidence.ts";
+import { asCount, asFields, asString, asTimestamp, getProjectName, truncate } from "../values.ts";
 import { type Costs, readCosts } from "./costs.ts";
-import type { Identity } from "./identity.ts";
+import type { SessionIdentity } from "./identity.ts";
 
 export type SavedFacts = { costs?: Costs; workedMs?: number } & {
   [name in
@@ -29,7 +30,7 @@ const changing = [
   ["permissionMode", "toldPermissionMode"],
 ] as const;
 
-export class Facts {
+export class SessionFacts {
   readonly #known: SavedFacts;
 
   constructor(saved?: SavedFacts) {
@@ -74,19 +75,19 @@ export class Facts {
     return isNew && this.#known.cwd !== undefined;
   }
 
-  changes(): Fields | undefined {
-    let news: Fields | undefined;
-    for (const [name, told] of changing) {
+  readChanges(): Fields | undefined {
+    let changed: Fields | undefined;
+    for (const [name, field] of changing) {
       const value = this.#known[name];
-      if (!value || value === this.#known[told]) continue;
-      this.#known[told] = value;
-      news ??= {};
-      news[name] = value;
+      if (!value || value === this.#known[field]) continue;
+      this.#known[field] = value;
+      changed ??= {};
+      changed[name] = value;
     }
-    return news;
+    return changed;
   }
 
-  modelNews(value: unknown): string | undefined {
+  readNewModel(value: unknown): string | undefined {
     const model = asString(value);
     if (!model || model === "<synthetic>" || model === (this.#known.toldModel ?? this.#known.model)) return undefined;
     this.#known.model = model;
@@ -95,7 +96,7 @@ export class Facts {
   }
 
   /** A message before the next answer named another model. */
-  retellModel(): void {
+  repeatModel(): void {
     this.#known.toldModel = "";
   }
 
@@ -127,12 +128,12 @@ export class Facts {
     if (next) this.#known.continuedIn = next;
   }
 
-  details({ given, ...identity }: Identity, title: string | undefined): { fields: Fields; metadata: Fields } {
+  details({ given, ...identity }: SessionIdentity, title: string | undefined): { fields: Fields; metadata: Fields } {
     const { model, branch, version, forkedFrom, costs = {}, copiedFrom } = this.#known;
     const createdAt = this.#known.createdAt ?? copiedFrom ?? asTimestamp(given?.createdAt);
     const { continuedIn, effort, permissionMode, workedMs } = this.#known;
     const cwd = given?.folder ?? this.#known.cwd;
-    const project = given?.hasProject === false ? undefined : projectName(cwd);
+    const project = given?.hasProject === false ? undefined : getProjectName(cwd);
     const runs = Object.entries(costs).map(([startedAt, costUsd]) => ({ startedAt, costUsd }));
     const parent = this.#findParent(identity);
     return {
@@ -157,7 +158,7 @@ export class Facts {
     };
   }
 
-  #findParent({ isSidechain, isAgent, name, parent }: Identity): string | undefined {
+  #findParent({ isSidechain, isAgent, name, parent }: SessionIdentity): string | undefined {
     if (isSidechain) return name;
     return isAgent ? (parent ?? this.session) : undefined;
   }
@@ -170,3 +171,11 @@ const isNotEarlier = (value: unknown, before: string): boolean =>
   value >= before &&
   value.endsWith("Z") &&
   before.endsWith("Z");
+
+/** Newer versions record a command's commit and pull request next to its output. */
+export function readOperation({ toolUseResult }: Fields, evidence: GitEvidence, position: number): void {
+  const { commit, pr } = asFields(asFields(toolUseResult).gitOperation);
+  const [hash, branch] = [asString(asFields(commit).sha), asString(asFields(commit).branch)];
+  if (hash) evidence.addCommit({ hash, ...(branch && { branch }), position });
+  if (isFields(pr) && pr.action === "created") evidence.addPullRequest({ url: pr.url, number: pr.number });
+}

@@ -4,10 +4,10 @@ import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { silentSink } from "../sinks.ts";
 import { readFolder, readHead } from "./heads.ts";
-import { getLineKey } from "./line-keys.ts";
+import { getLineKey } from "./known-lines.ts";
 import { isRequestLine } from "./line-types.ts";
 
-export type Member = {
+export type FamilyMember = {
   path: string;
   sourceId: string;
   /** In milliseconds since 1970. */
@@ -26,7 +26,7 @@ const maxMembers = 256;
  * Files are related if they begin with the same message, or if one names the other. If only one leads to the other,
  * that one is older; otherwise the one whose own lines begin first.
  */
-export async function findOlder(path: string): Promise<Member[]> {
+export async function findOlder(path: string): Promise<FamilyMember[]> {
   const related = await findRelatives(path);
   if (related.size < 2) return [];
   const own = getSessionId(path);
@@ -36,7 +36,7 @@ export async function findOlder(path: string): Promise<Member[]> {
     const isMutual = (await findRelatives(one)).has(path);
     (isMutual ? mutual : named).push(one);
   }
-  const alike = inOrder(await readMembers(mutual));
+  const alike = sortByBeginning(await readMembers(mutual));
   return [
     ...(await readMembers(named)),
     ...alike.slice(
@@ -68,15 +68,15 @@ async function findRelatives(path: string): Promise<Set<string>> {
 }
 
 async function findNamed(id: string, folder: string): Promise<string[]> {
-  const beside = join(folder, `${id}.jsonl`);
-  if (isFile(beside)) return [beside];
-  return foldersBeside(folder)
+  const directFile = join(folder, `${id}.jsonl`);
+  if (isFile(directFile)) return [directFile];
+  return listSiblingFolders(folder)
     .map((name) => join(name, `${id}.jsonl`))
     .filter(isFile)
     .slice(0, 1);
 }
 
-function foldersBeside(folder: string): string[] {
+function listSiblingFolders(folder: string): string[] {
   try {
     const entries = readdirSync(dirname(folder), { withFileTypes: true });
     return entries.filter((one) => one.isDirectory()).map(({ name }) => join(dirname(folder), name));
@@ -88,11 +88,11 @@ function foldersBeside(folder: string): string[] {
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-const known = new Map<string, { stamp: string; member: Member }>();
+const known = new Map<string, { stamp: string; member: FamilyMember }>();
 const maxKnownLines = 1_000_000;
 
-async function readMembers(paths: readonly string[]): Promise<Member[]> {
-  const members: Member[] = [];
+async function readMembers(paths: readonly string[]): Promise<FamilyMember[]> {
+  const members: FamilyMember[] = [];
   for (const path of [...paths].sort()) {
     const member = await readMember(path);
     if (member) members.push(member);
@@ -100,7 +100,7 @@ async function readMembers(paths: readonly string[]): Promise<Member[]> {
   return members;
 }
 
-export async function readMember(path: string): Promise<Member | undefined> {
+export async function readMember(path: string): Promise<FamilyMember | undefined> {
   try {
     const { size, mtimeMs, birthtimeMs } = statSync(path);
     const stamp = `${size}:${mtimeMs}`;
@@ -116,8 +116,8 @@ export async function readMember(path: string): Promise<Member | undefined> {
   }
 }
 
-async function readLinesFrom({ path, createdAt }: Pick<Member, "path" | "createdAt">): Promise<Member> {
-  const member: Member = { path, sourceId: getSessionId(path), createdAt, lines: new Set(), keys: [], times: [] };
+async function readLinesFrom({ path, createdAt }: Pick<FamilyMember, "path" | "createdAt">): Promise<FamilyMember> {
+  const member: FamilyMember = { path, sourceId: getSessionId(path), createdAt, lines: new Set(), keys: [], times: [] };
   const take = (record: Parameters<typeof getLineKey>[0]) => {
     const key = getLineKey(record);
     if (key === undefined) return;
@@ -143,10 +143,10 @@ function forgetOldest(): void {
  * Sorts by the creation of the file, or by its first own line if that is earlier, as in a copied file. A session that
  * names another one began after it, unless each names the other.
  */
-function inOrder(members: Member[]): Member[] {
-  const began = new Map(members.map((one) => [one, Math.min(one.createdAt, ownBeginning(one, members))]));
+function sortByBeginning(members: FamilyMember[]): FamilyMember[] {
+  const began = new Map(members.map((one) => [one, Math.min(one.createdAt, findOwnBeginning(one, members))]));
   putBehindNamed(members, began);
-  const compare = (a: Member, b: Member) =>
+  const compare = (a: FamilyMember, b: FamilyMember) =>
     (began.get(a) ?? 0) - (began.get(b) ?? 0) ||
     a.keys.length - b.keys.length ||
     a.createdAt - b.createdAt ||
@@ -154,8 +154,8 @@ function inOrder(members: Member[]): Member[] {
   return members.toSorted(compare);
 }
 
-function putBehindNamed(members: Member[], began: Map<Member, number>): void {
-  const names = (one: Member, other: Member) => readHead(one.path).named.has(other.sourceId);
+function putBehindNamed(members: FamilyMember[], began: Map<FamilyMember, number>): void {
+  const names = (one: FamilyMember, other: FamilyMember) => readHead(one.path).named.has(other.sourceId);
   const pairs = members.flatMap((one) =>
     members.filter((other) => names(one, other) && !names(other, one)).map((other) => ({ one, other })),
   );
@@ -167,7 +167,7 @@ function putBehindNamed(members: Member[], began: Map<Member, number>): void {
   }
 }
 
-function ownBeginning({ path, keys, times }: Member, members: Member[]): number {
+function findOwnBeginning({ path, keys, times }: FamilyMember, members: FamilyMember[]): number {
   const others = members.filter((one) => one.path !== path);
   const own = keys.findIndex((key) => !others.some(({ lines }) => lines.has(key)));
   return times.at(own) || 0;

@@ -2,10 +2,10 @@ import { basename } from "node:path";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
 import { Originals } from "../originals.ts";
-import { findOlder, type Member, readMember } from "./family.ts";
+import { type FamilyMember, findOlder, readMember } from "./family.ts";
 import { readHead } from "./heads.ts";
 import { getSessionPath } from "./identity.ts";
-import { getLineKey, makeLineKey } from "./line-keys.ts";
+import { getLineKey, makeLineKey } from "./known-lines.ts";
 
 export const mayCopy = ({
   originals,
@@ -29,7 +29,7 @@ export async function findOriginals(path: string, suffix = ""): Promise<Original
   return new Originals((await findOlder(path)).map((one) => toOlder(one, suffix)));
 }
 
-const toOlder = ({ sourceId, lines }: Member, suffix = "") => ({
+const toOlder = ({ sourceId, lines }: FamilyMember, suffix = "") => ({
   sourceId: sourceId + suffix,
   has: (key: number) => lines.has(key),
 });

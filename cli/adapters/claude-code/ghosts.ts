@@ -3,7 +3,7 @@ import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input, Message, Sink } from "../adapter.ts";
-import { asString, asTimestamp, projectName } from "../values.ts";
+import { asString, asTimestamp, getProjectName } from "../values.ts";
 import { findSessions } from "./discovery.ts";
 
 const historyName = "history.jsonl";
@@ -51,7 +51,7 @@ export async function parseHistory({ path }: Input, sink: Sink, source: string):
 async function send(id: string, { messages, cwd }: Ghost, sink: Sink, source: string): Promise<void> {
   sink.begin(source, id);
   for (const message of messages) sink.message(message);
-  const [project, createdAt] = [projectName(cwd), messages[0]?.createdAt];
+  const [project, createdAt] = [getProjectName(cwd), messages[0]?.createdAt];
   sink.end({
     ...(project && { project }),
     ...(createdAt && { createdAt }),

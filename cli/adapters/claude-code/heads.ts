@@ -6,7 +6,7 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
 import { isRequestLine } from "./line-types.ts";
 
-export type Head = {
+export type SessionHead = {
   folder?: string;
   first?: string;
   summaries: readonly (readonly [string, string])[];
@@ -14,19 +14,19 @@ export type Head = {
 };
 
 /** A head does not change once there is a first message, so each file is read once. */
-const heads = new Map<string, Head>();
+const heads = new Map<string, SessionHead>();
 
-export type Folder = { byFirst: Map<string, Set<string>>; summaries: ReadonlyMap<string, string> };
+export type FolderHeads = { byFirst: Map<string, Set<string>>; summaries: ReadonlyMap<string, string> };
 
-const folders = new Map<string, Folder & { mtimeMs: number }>();
+const folders = new Map<string, FolderHeads & { mtimeMs: number }>();
 
-const noFolder: Folder = { byFirst: new Map(), summaries: new Map() };
+const noFolder: FolderHeads = { byFirst: new Map(), summaries: new Map() };
 
-export async function readFolder(folder: string): Promise<Folder> {
+export async function readFolder(folder: string): Promise<FolderHeads> {
   const { mtimeMs } = statSync(folder);
   const known = folders.get(folder);
   if (known?.mtimeMs === mtimeMs) return known;
-  const byFirst: Folder["byFirst"] = new Map();
+  const byFirst: FolderHeads["byFirst"] = new Map();
   const summaries = new Map<string, string>();
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (!entry.name.endsWith(".jsonl") || entry.name.startsWith("agent-")) continue;
@@ -40,21 +40,21 @@ export async function readFolder(folder: string): Promise<Folder> {
   return read;
 }
 
-export function summariesBeside(path: string): ReadonlyMap<string, string> {
+export function getSiblingSummaries(path: string): ReadonlyMap<string, string> {
   const { first } = readHead(path);
   return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
 }
 
 /** @param isFile true if the path is known to be a regular file */
-export function readHead(path: string, isFile = false): Head {
+export function readHead(path: string, isFile = false): SessionHead {
   const known = heads.get(path);
   if (known) return known;
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
   const bytes = readBeginningOrNothing(path, isFile);
-  for (const line of linesIn(bytes, () => first !== undefined)) {
+  for (const line of splitLines(bytes, () => first !== undefined)) {
     if (first !== undefined && isRequestLine(line)) continue;
-    for (const record of recordsIn(line.toString())) {
+    for (const record of parseRecords(line.toString())) {
       folder ??= asString(record.cwd);
       if (isMessage(record.type)) first ??= asString(record.uuid);
       const { type, summary, leafUuid } = record;
@@ -66,14 +66,14 @@ export function readHead(path: string, isFile = false): Head {
     ...(folder !== undefined && { folder }),
     ...(first !== undefined && { first }),
     summaries,
-    named: namesIn(bytes, path),
+    named: findNames(bytes, path),
   };
   if (first !== undefined) heads.set(path, head);
   return head;
 }
 
 /** @param areOthersKnown whether only lines with summaries are wanted from now on */
-function* linesIn(bytes: Buffer, areOthersKnown: () => boolean): Generator<Buffer> {
+function* splitLines(bytes: Buffer, areOthersKnown: () => boolean): Generator<Buffer> {
   for (let at = 0, end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, at)) {
     yield bytes.subarray(at, end);
     at = end + 1;
@@ -84,7 +84,7 @@ function* linesIn(bytes: Buffer, areOthersKnown: () => boolean): Generator<Buffe
   }
 }
 
-function recordsIn(line: string): Fields[] {
+function parseRecords(line: string): Fields[] {
   const record = parseJson(line);
   if (record === undefined) return line.trim() === "" ? [] : recoverRecords(line).records;
   return isFields(record) ? [record] : [];
@@ -97,7 +97,7 @@ const newline = 0x0a;
 const namePattern = /^\s*"([\w-]{1,128})"/;
 const maxNameBytes = 160;
 
-function namesIn(bytes: Buffer, path: string): Set<string> {
+function findNames(bytes: Buffer, path: string): Set<string> {
   const names = new Set<string>();
   const own = basename(path, ".jsonl");
   const ownName = `${nameStart}${idEnd}"${own}"`;

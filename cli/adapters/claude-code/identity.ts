@@ -3,7 +3,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import { asString } from "../values.ts";
 
-export type Identity = {
+export type SessionIdentity = {
   name: string;
   isAgent: boolean;
   session?: string;
@@ -17,7 +17,7 @@ export type Identity = {
 
 export type Given = { title?: string; folder?: string; hasProject: boolean; createdAt?: number };
 
-export async function readIdentity(path: string): Promise<Identity> {
+export async function readIdentity(path: string): Promise<SessionIdentity> {
   const name = basename(path, ".jsonl");
   if (!name.startsWith("agent-")) return { name, isAgent: false };
   const session = getSessionName(path);

@@ -10,7 +10,7 @@ export type SplitUsage = { own: Usage; requests: Usage[]; others: OtherUsage[] }
 const maxRequests = 50;
 
 /** The usage's own numbers exclude these. */
-const beside = new Set(["advisor_message", "compaction"]);
+const otherRequests = new Set(["advisor_message", "compaction"]);
 
 export function splitUsage(usage: Fields, model: string | undefined): SplitUsage {
   const whole = readUsage(usage);
@@ -28,11 +28,11 @@ export function splitUsage(usage: Fields, model: string | undefined): SplitUsage
       ? []
       : [{ model: one.model, isAdvice: one.type === "advisor_message", usage: one.usage }],
   );
-  const foreign = all.filter((one) => !isOwn(one) && !beside.has(one.type));
-  const isIncluded = foreign.length > 0 && covers(whole, addAll(all.filter(({ type }) => !beside.has(type))));
-  const rest = isIncluded ? subtractUsage(whole, addAll(foreign)) : whole;
+  const foreign = all.filter((one) => !isOwn(one) && !otherRequests.has(one.type));
+  const isIncluded = foreign.length > 0 && covers(whole, addAll(all.filter(({ type }) => !otherRequests.has(type))));
+  const remaining = isIncluded ? subtractUsage(whole, addAll(foreign)) : whole;
   const compactions = all.filter((one) => isOwn(one) && one.type === "compaction");
-  const own = compactions.length > 0 ? addUsage(rest, addAll(compactions)) : rest;
+  const own = compactions.length > 0 ? addUsage(remaining, addAll(compactions)) : remaining;
   const requests = all.filter(isOwn).map((one) => one.usage);
   return { own, requests: requests.length > 1 ? requests : [], others };
 }

@@ -1,11 +1,11 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { formatFilePatch, notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
-import { fileMessage } from "./attachments.ts";
-import { callTypes, isFailure, partText, resultTypes, silentTypes } from "./block-types.ts";
-import { systemMessages } from "./notices.ts";
+import { makeFileMessage } from "./attachments.ts";
+import { callTypes, isFailure, readPart, resultTypes, silentTypes } from "./block-types.ts";
+import { readSystemLine } from "./notices.ts";
 import type { SavedOutputs } from "./saved-outputs.ts";
 
 export type Dialect = {
@@ -20,27 +20,27 @@ export type LineContext = {
 };
 
 export function readMessages(record: Fields, context: LineContext): Message[] | undefined {
-  if (record.type === "system") return systemMessages(record, context.unhandled);
+  if (record.type === "system") return readSystemLine(record, context.unhandled);
   const { message } = record;
   if (!isFields(message)) return undefined;
   const { content } = message;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(blocks)) return undefined;
   // Nearly all lines have one block.
-  if (blocks.length === 1 && isFields(blocks[0])) return blockMessages(blocks[0], record, context);
+  if (blocks.length === 1 && isFields(blocks[0])) return readBlock(blocks[0], record, context);
   const messages: Message[] = [];
   for (const block of blocks) {
-    if (isFields(block)) messages.push(...blockMessages(block, record, context));
+    if (isFields(block)) messages.push(...readBlock(block, record, context));
     else context.unhandled(`content.(${block === null ? "null" : typeof block})`);
   }
   return messages;
 }
 
-function blockMessages(block: Fields, record: Fields, context: LineContext): Message[] {
+function readBlock(block: Fields, record: Fields, context: LineContext): Message[] {
   const type = asString(block.type) ?? "(none)";
-  if (type === "text") return textMessages(asString(block.text), record);
+  if (type === "text") return readText(asString(block.text), record);
   if (callTypes.has(type)) return [toolCall(asString(block.name) ?? "tool", asString(block.id), block.input)];
-  if (resultTypes.has(type)) return [resultMessage(block, record, context)];
+  if (resultTypes.has(type)) return [readResult(block, record, context)];
   if (silentTypes.has(type)) return [];
   switch (type) {
     case "thinking": {
@@ -49,9 +49,9 @@ function blockMessages(block: Fields, record: Fields, context: LineContext): Mes
     }
     case "image":
     case "document":
-      return [fileMessage(block)];
+      return [makeFileMessage(block)];
     case "search_result":
-      return [notice(partText(block, context.unhandled), "user")];
+      return [notice(readPart(block, context.unhandled), "user")];
     case "container_upload":
       return [notice(`[file: ${asString(block.file_id) ?? "unknown"}]`, "user")];
     case "compaction": {
@@ -64,7 +64,7 @@ function blockMessages(block: Fields, record: Fields, context: LineContext): Mes
   }
 }
 
-function textMessages(text: string | undefined, record: Fields): Message[] {
+function readText(text: string | undefined, record: Fields): Message[] {
   if (text === undefined || isPlaceholder(text, record)) return [];
   if (record.type === "assistant") return [record.isApiErrorMessage === true ? notice(text) : assistant(text)];
   return [isInjected(record) || isProgramsText(text) ? notice(text, "user") : { role: "user", content: text }];
@@ -98,27 +98,27 @@ function isInjected({ isMeta, isCompactSummary, origin }: Fields): boolean {
 
 const assistant = (text: string): Message => ({ role: "assistant", content: text });
 
-function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhandled }: LineContext): Message {
+function readResult(block: Fields, record: Fields, { dialect, outputs, unhandled }: LineContext): Message {
   const details = isFields(record.toolUseResult) ? record.toolUseResult : {};
   const agentId = asString(details.agentId);
   const sessionId = asString(record.sessionId);
   const { content } = block;
-  const told = isFields(content) ? dialect.readOutput?.(content) : undefined;
-  return toolResult(outputs.whole(told?.output ?? readOutputText(content, unhandled)), {
+  const parsed = isFields(content) ? dialect.readOutput?.(content) : undefined;
+  return toolResult(outputs.whole(parsed?.output ?? readOutputText(content, unhandled)), {
     callId: asString(block.tool_use_id),
     isError: block.is_error === true || details.status === "error" || (isFields(content) && isFailure(content)),
     exitCode: isFields(content) ? asCount(content.return_code) : undefined,
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),
-    patch: formatHunks(details.structuredPatch) ?? readCommandPatch(details.bashEditDiff) ?? told?.patch,
+    patch: formatHunks(details.structuredPatch) ?? readCommandPatch(details.bashEditDiff) ?? parsed?.patch,
     session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
   });
 }
 
-function readOutputText(content: unknown, unhandled: (type: string) => void): string {
+function readOutputText(content: unknown, unhandled: Unhandled): string {
   if (typeof content === "string") return content;
-  if (isFields(content)) return partText(content, unhandled);
+  if (isFields(content)) return readPart(content, unhandled);
   return toBlocks(content)
-    .map((block) => partText(block, unhandled))
+    .map((block) => readPart(block, unhandled))
     .filter(Boolean)
     .join("\n");
 }

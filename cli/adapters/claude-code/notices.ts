@@ -1,10 +1,10 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { systemTypes } from "./line-types.ts";
 
-export function systemMessages(record: Fields, unhandled: (type: string) => void): Message[] {
+export function readSystemLine(record: Fields, unhandled: Unhandled): Message[] {
   const subtype = asString(record.subtype) ?? ""; // Versions of 2025 wrote none.
   if (subtype !== "" && !systemTypes.has(subtype)) {
     unhandled(`system.${subtype}`);
@@ -19,7 +19,7 @@ const nameNotice = (text: string, subtype: string): Message =>
   subtype ? withMetadata(notice(text), { subtype }) : notice(text);
 
 function getSystemText(subtype: string, record: Fields): string | undefined {
-  if (subtype === "api_error") return apiError(record);
+  if (subtype === "api_error") return formatApiError(record);
   if (subtype !== "stop_hook_summary") return undefined;
   const stopped = record.preventedContinuation === true ? asString(record.stopReason) : undefined;
   const texts = [...listTexts(record.hookErrors), ...listTexts(record.hookAdditionalContext), stopped];
@@ -27,7 +27,7 @@ function getSystemText(subtype: string, record: Fields): string | undefined {
 }
 
 /** An error is nested as deep as the API and its client wrote it. */
-function apiError({ error, cause, retryAttempt, maxRetries }: Fields): string {
+function formatApiError({ error, cause, retryAttempt, maxRetries }: Fields): string {
   const levels: Fields[] = [];
   for (let at: unknown = error ?? cause; isFields(at) && levels.length < 5; at = at.error ?? at.cause) levels.push(at);
   const said = levels.map(({ message, code }) => asString(message) ?? asString(code)).filter(Boolean);
@@ -49,16 +49,16 @@ const hookTypes = new Set([
   "hook_system_message",
 ]);
 
-export function hookMessages(attachment: Fields): Message[] | undefined {
+export function readHook(attachment: Fields): Message[] | undefined {
   const type = asString(attachment.type) ?? "";
   if (!hookTypes.has(type)) return undefined;
-  const text = hookText(attachment).trim();
+  const text = readHookText(attachment).trim();
   if (text === "") return [];
   const name = asString(attachment.hookName) ?? asString(attachment.hookEvent) ?? "hook";
   return [nameNotice(`${name} hook\n${text}`, type)];
 }
 
-function hookText({ content, stdout, stderr, blockingError, message, response }: Fields): string {
+function readHookText({ content, stdout, stderr, blockingError, message, response }: Fields): string {
   const said = listTexts(content).join("\n") || asString(message);
   if (said) return said;
   if (isFields(blockingError)) return asString(blockingError.blockingError) ?? "";
@@ -75,5 +75,5 @@ const listTexts = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((part): part is string => typeof part === "string" && part !== "");
 
 /** Older versions kept a hook's context in lines of its own. */
-export const savedHookMessages = (record: Fields): Message[] =>
-  hookMessages({ ...record, type: "hook_additional_context" }) ?? [];
+export const readSavedHook = (record: Fields): Message[] =>
+  readHook({ ...record, type: "hook_additional_context" }) ?? [];

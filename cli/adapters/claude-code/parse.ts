@@ -4,28 +4,33 @@ import type { Input, Sink } from "../adapter.ts";
 import { withoutCounts } from "../sinks.ts";
 import { findGone } from "./family.ts";
 import { findAgentsOriginals, findOriginals, findUuids } from "./forks.ts";
-import { readHead, summariesBeside } from "./heads.ts";
-import type { Identity } from "./identity.ts";
+import { getSiblingSummaries, readHead } from "./heads.ts";
+import type { SessionIdentity } from "./identity.ts";
 import { isRequestLine } from "./line-types.ts";
 import type { Dialect } from "./messages.ts";
 import { SavedOutputs } from "./saved-outputs.ts";
-import { ClaudeSession, type Surroundings } from "./session.ts";
+import { ClaudeSession, type ClaudeSurroundings } from "./session.ts";
 
-export async function parseSession(input: Input, sink: Sink, told: Dialect, identity: Identity): Promise<void> {
-  const hasSidechain = await parseOne(input, sink, told, { identity, wanted: identity.isAgent ? "all" : "main" });
+export async function parseSession(
+  input: Input,
+  sink: Sink,
+  dialect: Dialect,
+  identity: SessionIdentity,
+): Promise<void> {
+  const hasSidechain = await parseOne(input, sink, dialect, { identity, wanted: identity.isAgent ? "all" : "main" });
   if (!hasSidechain) return;
   const { from: _, ...whole } = input;
-  await parseOne(whole, withoutCounts(sink), told, { identity: { ...identity, isSidechain: true }, wanted: "side" });
+  await parseOne(whole, withoutCounts(sink), dialect, { identity: { ...identity, isSidechain: true }, wanted: "side" });
 }
 
-type Part = { identity: Identity; wanted: "main" | "side" | "all" };
+type FilePart = { identity: SessionIdentity; wanted: "main" | "side" | "all" };
 
 /** Returns whether lines of a sidechain were left out. */
-async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wanted }: Part): Promise<boolean> {
+async function parseOne(input: Input, sink: Sink, dialect: Dialect, { identity, wanted }: FilePart): Promise<boolean> {
   const { path, from } = input;
   const { folder } = readHead(path);
   if (folder !== undefined) sink.folder(folder); // It may end the reading before other files are read.
-  const session = new ClaudeSession(sink, told, identity, await findSurroundings(input, wanted), from);
+  const session = new ClaudeSession(sink, dialect, identity, await findSurroundings(input, wanted), from);
   let hasSidechain = false;
   const counts = {
     entry: (line?: number) => sink.entry(line),
@@ -50,12 +55,12 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
   }
 }
 
-async function findSurroundings({ path, isStored }: Input, wanted: Part["wanted"]): Promise<Surroundings> {
+async function findSurroundings({ path, isStored }: Input, wanted: FilePart["wanted"]): Promise<ClaudeSurroundings> {
   const outputs = new SavedOutputs(path);
   if (wanted === "all")
     return { originals: await findAgentsOriginals(path), stored: new Set(), summaries: new Map(), outputs };
   const stored = new Set((isStored ? await findGone(path) : []).filter((id) => isStored?.(id)));
   if (wanted === "side")
     return { originals: await findOriginals(path, "/sidechain"), stored, summaries: new Map(), outputs };
-  return { originals: await findOriginals(path), stored, summaries: summariesBeside(path), outputs };
+  return { originals: await findOriginals(path), stored, summaries: getSiblingSummaries(path), outputs };
 }

@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { formatResponse } from "../gemini/parts.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { asFields, asString, joinTexts } from "../values.ts";
 import { findSessions } from "./discovery.ts";
 import { readIdentity } from "./identity.ts";
 import type { Dialect } from "./messages.ts";
 import { parseSession } from "./parse.ts";
 
-type Relative = Omit<Dialect, "source"> & {
+type ClaudeRelative = Omit<Dialect, "source"> & {
   name: string;
   title: string;
   version: number;
@@ -18,7 +18,7 @@ type Relative = Omit<Dialect, "source"> & {
   isSession?(name: string): boolean;
 };
 
-function makeAdapter({ name, title, version, root, isSession, ...dialect }: Relative): Adapter {
+function makeAdapter({ name, title, version, root, isSession, ...dialect }: ClaudeRelative): Adapter {
   return {
     name,
     title,
@@ -35,7 +35,7 @@ export const openclaude = makeAdapter({
   name: "openclaude",
   title: "OpenClaude",
   version: 5,
-  root: (host) => homeRoot(host, "OPENCLAUDE_CONFIG_DIR", ".openclaude", "projects"),
+  root: (host) => getHomeRoot(host, "OPENCLAUDE_CONFIG_DIR", ".openclaude", "projects"),
 });
 
 export const iflow = makeAdapter({

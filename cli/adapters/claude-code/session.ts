@@ -5,23 +5,22 @@ import { notice, withMetadata } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { asCopy, withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
-import { Answer, growMessage, type SavedAnswer } from "./answer.ts";
+import { AnswerTracker, growMessage, type SavedAnswer } from "./answer.ts";
 import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, joinCosts } from "./costs.ts";
-import { Facts, type SavedFacts } from "./facts.ts";
+import { readOperation, type SavedFacts, SessionFacts } from "./facts.ts";
 import { isCopied, mayCopy } from "./forks.ts";
-import { readOperation } from "./git-operation.ts";
-import type { Identity } from "./identity.ts";
+import type { SessionIdentity } from "./identity.ts";
 import { KnownLines, type SavedLines } from "./known-lines.ts";
 import { skippedTypes } from "./line-types.ts";
 import { type Dialect, type LineContext, readMessages } from "./messages.ts";
-import { savedHookMessages } from "./notices.ts";
+import { readSavedHook } from "./notices.ts";
 import { PromptQueue, type SavedQueue } from "./prompt-queue.ts";
 import type { SavedOutputs } from "./saved-outputs.ts";
-import { type SavedTitles, Titles } from "./titles.ts";
+import { type SavedTitles, TitleChooser } from "./titles.ts";
 
-export type Surroundings = {
+export type ClaudeSurroundings = {
   originals: Originals<number>;
   /** The ids of sessions whose files are gone, and which the server has. */
   stored: ReadonlySet<string>;
@@ -29,7 +28,7 @@ export type Surroundings = {
   outputs: SavedOutputs;
 };
 
-type SavedSession = {
+type SavedClaudeSession = {
   facts: SavedFacts;
   costs: SavedCosts;
   evidence: SavedEvidence;
@@ -43,44 +42,44 @@ type SavedSession = {
 export class ClaudeSession {
   readonly #sink: Sink;
   readonly #context: LineContext;
-  readonly #identity: Identity;
-  readonly #around: Surroundings;
+  readonly #identity: SessionIdentity;
+  readonly #around: ClaudeSurroundings;
   readonly #lines: KnownLines;
-  readonly titles: Titles;
+  readonly titles: TitleChooser;
   #costs = new AnswerCosts();
   #copiedCosts = new AnswerCosts(undefined, this.#costs);
   #evidence = new GitEvidence();
   #queue = new PromptQueue();
-  readonly #facts: Facts;
-  #answer = new Answer();
+  readonly #facts: SessionFacts;
+  #answer = new AnswerTracker();
   #messages = 0;
-  #held: Message | undefined;
-  #isHeldCopied = false;
+  #delayed: Message | undefined;
+  #isDelayedCopied = false;
   /** Facts of lines without a message, which go with the answer's next one. */
   #unplaced: Cost = {};
 
   constructor(
     sink: Sink,
     dialect: Dialect,
-    identity: Identity,
-    around: Surroundings,
+    identity: SessionIdentity,
+    around: ClaudeSurroundings,
     from?: { state: Fields; messages: number },
   ) {
     this.#sink = sink;
     this.#context = { dialect, outputs: around.outputs, unhandled: (type) => sink.unhandled(type) };
     this.#identity = identity;
     this.#around = around;
-    const saved = from?.state as SavedSession | undefined;
+    const saved = from?.state as SavedClaudeSession | undefined;
     this.#lines = new KnownLines(saved?.lines);
-    this.titles = new Titles(around.summaries, saved?.titles);
-    this.#facts = new Facts(saved?.facts);
+    this.titles = new TitleChooser(around.summaries, saved?.titles);
+    this.#facts = new SessionFacts(saved?.facts);
     this.#tellFolder();
     if (!saved || !from) return;
     this.#costs = new AnswerCosts(saved.costs);
     this.#copiedCosts = new AnswerCosts(undefined, this.#costs);
     this.#evidence = new GitEvidence(saved.evidence);
     this.#queue = new PromptQueue(saved.queue);
-    this.#answer = new Answer(saved.answer);
+    this.#answer = new AnswerTracker(saved.answer);
     this.#unplaced = saved.unplaced;
     this.#messages = from.messages;
     this.#sink.begin(dialect.source, this.#sourceId(), from.messages);
@@ -100,7 +99,7 @@ export class ClaudeSession {
       answer: this.#answer.save(),
       unplaced: this.#unplaced,
       lines: this.#lines.save(),
-    } satisfies SavedSession;
+    } satisfies SavedClaudeSession;
   }
 
   add(record: Fields): void {
@@ -132,7 +131,7 @@ export class ClaudeSession {
 
   #read(record: Fields): Message[] | undefined {
     if (record.type === "attachment") return this.#readAttachment(record);
-    if (record.type === "saved_hook_context") return savedHookMessages(record);
+    if (record.type === "saved_hook_context") return readSavedHook(record);
     return readMessages(record, this.#context);
   }
 
@@ -145,8 +144,8 @@ export class ClaudeSession {
   }
 
   #attach(file: AttachedFile): void {
-    const isOwn = this.#held?.role === "user" && this.#held.metadata?.kind === undefined;
-    if (this.#held && isOwn) this.#held = attachFile(this.#held, file);
+    const isOwn = this.#delayed?.role === "user" && this.#delayed.metadata?.kind === undefined;
+    if (this.#delayed && isOwn) this.#delayed = attachFile(this.#delayed, file);
     else this.#emit(attachFile(notice(`Attached: ${file.name ?? file.type ?? "a file"}`), file), false);
   }
 
@@ -191,19 +190,19 @@ export class ClaudeSession {
     let cost = joinCosts(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
     if (!isAnswer) this.#answer.pause();
     if (!isAnswer) this.#costs.hear(messages);
-    if (!isCopied) readOperation(record, this.#evidence, this.#messages + (this.#held ? 1 : 0));
+    if (!isCopied) readOperation(record, this.#evidence, this.#messages + (this.#delayed ? 1 : 0));
     const createdAt = asTimestamp(record.timestamp);
     for (const message of messages) {
       const place = isAnswer ? this.#answer.compare(message) : "new";
       if (place === "known") continue;
-      const isLonger = place === "longer" && this.#held !== undefined;
-      const whole = isLonger ? growMessage(this.#held, message) : message;
+      const isLonger = place === "longer" && this.#delayed !== undefined;
+      const whole = isLonger ? growMessage(this.#delayed, message) : message;
       const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt);
       cost = {};
       const advice = isAnswer ? costs.addAdvice(complete, record) : undefined;
-      if (advice) this.#facts.retellModel();
+      if (advice) this.#facts.repeatModel();
       if (advice) this.#emit(advice, isCopied);
-      else if (isLonger) this.#held = complete;
+      else if (isLonger) this.#delayed = complete;
       else this.#emit(complete, isCopied);
       if (message.content.startsWith("<local-command-stdout>")) this.titles.readOutput(message.content);
     }
@@ -212,7 +211,7 @@ export class ClaudeSession {
 
   /** Changes the message in place, to save copies. */
   #complete(message: Message, { facts, usage }: Cost, createdAt: string | undefined): Message {
-    const changes = this.#facts.changes();
+    const changes = this.#facts.readChanges();
     if (createdAt) message.createdAt = createdAt;
     if (!facts && !changes) return message;
     const metadata: Fields = { ...message.metadata, ...facts, ...changes };
@@ -222,24 +221,24 @@ export class ClaudeSession {
 
   /** Tokens of a line that repeats its answer's beginning belong to the message that was sent. */
   #placeUsage(cost: Cost, isFirst: boolean): Cost {
-    if (isFirst || !cost.usage || this.#held?.role !== "assistant") return cost;
-    this.#held = withUsage(this.#held, cost.usage);
+    if (isFirst || !cost.usage || this.#delayed?.role !== "assistant") return cost;
+    this.#delayed = withUsage(this.#delayed, cost.usage);
     return {};
   }
 
   #emit(message: Message, isCopied: boolean): void {
     this.#release();
-    this.#held = message;
-    this.#isHeldCopied = isCopied;
+    this.#delayed = message;
+    this.#isDelayedCopied = isCopied;
   }
 
   #release(): void {
-    if (!this.#held) return;
+    if (!this.#delayed) return;
     if (this.#messages === 0) this.#sink.begin(this.#context.dialect.source, this.#sourceId());
-    this.#evidence.see(this.#held, this.#messages, this.#isHeldCopied);
+    this.#evidence.see(this.#delayed, this.#messages, this.#isDelayedCopied);
     this.#messages++;
-    this.#sink.message(this.#isHeldCopied ? asCopy(this.#held) : this.#held);
-    this.#held = undefined;
+    this.#sink.message(this.#isDelayedCopied ? asCopy(this.#delayed) : this.#delayed);
+    this.#delayed = undefined;
   }
 
   #sourceId(): string {
@@ -262,18 +261,18 @@ export class ClaudeSession {
   }
 
   #readCost(record: Fields, costs: AnswerCosts, isFirst: boolean): Cost {
-    const model = isFields(record.message) ? this.#facts.modelNews(record.message.model) : undefined;
+    const model = isFields(record.message) ? this.#facts.readNewModel(record.message.model) : undefined;
     const { usage, facts } = costs.read(record, isFirst);
-    const news = this.#answer.news(facts ?? {});
-    if (model) news.model = model;
-    return { usage, facts: news };
+    const changes = this.#answer.readChanges(facts ?? {});
+    if (model) changes.model = model;
+    return { usage, facts: changes };
   }
 
   #tellOthers(): void {
     for (const costs of [this.#costs, this.#copiedCosts])
       for (const message of costs.takeOthers()) {
         this.#emit(message, costs === this.#copiedCosts);
-        this.#facts.retellModel();
+        this.#facts.repeatModel();
       }
   }
 

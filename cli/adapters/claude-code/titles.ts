@@ -17,7 +17,7 @@ export type SavedTitles = {
  * A summary names a line by its id, which may be earlier, later, or in another file: a new session's file begins with
  * the summaries of earlier sessions.
  */
-export class Titles {
+export class TitleChooser {
   #given: string | undefined;
   #name: string | undefined;
   #generated: string | undefined;

@@ -5,7 +5,7 @@ import { cacheByStamp } from "../../files/file-cache.ts";
 import { type Fields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { editorFolders, homeRoot } from "../search-roots.ts";
+import { getEditorFolders, getHomeRoot } from "../search-roots.ts";
 import { withStampOf } from "../session-files.ts";
 import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
@@ -13,7 +13,7 @@ import { conversationFile, displayFile, noteFile, olderDisplayFile, readMessages
 
 const files = [conversationFile, displayFile, olderDisplayFile, noteFile];
 
-type Relative = {
+type TaskExtension = {
   name: string;
   title: string;
   extensions: string[];
@@ -21,9 +21,9 @@ type Relative = {
   sessions?(host: Host): SearchRoot;
 };
 
-function makeAdapter({ name, title, extensions, folders, sessions }: Relative): Adapter {
+function makeTaskAdapter({ name, title, extensions, folders, sessions }: TaskExtension): Adapter {
   const taskRoots = (host: Host): SearchRoot[] => [
-    ...extensions.flatMap((id) => editorFolders(host, "globalStorage", id, "tasks")),
+    ...extensions.flatMap((id) => getEditorFolders(host, "globalStorage", id, "tasks")),
     ...folders(host),
   ];
   return {
@@ -108,28 +108,28 @@ const readHistory = cacheByStamp(async (path) => {
   return notes;
 }, new Map<string, Fields>());
 
-const getDataRoot = (host: Host, folder: string): SearchRoot =>
+const getClineRoot = (host: Host, folder: string): SearchRoot =>
   host.env.CLINE_DATA_DIR
-    ? homeRoot(host, "CLINE_DATA_DIR", "", folder)
-    : homeRoot(host, "CLINE_DIR", ".cline", "data", folder);
+    ? getHomeRoot(host, "CLINE_DATA_DIR", "", folder)
+    : getHomeRoot(host, "CLINE_DIR", ".cline", "data", folder);
 
-export const cline = makeAdapter({
+export const cline = makeTaskAdapter({
   name: "cline",
   title: "Cline",
   extensions: ["saoudrizwan.claude-dev"],
-  folders: (host) => [getDataRoot(host, "tasks")],
+  folders: (host) => [getClineRoot(host, "tasks")],
   sessions: (host) =>
-    host.env.CLINE_SESSION_DATA_DIR ? homeRoot(host, "CLINE_SESSION_DATA_DIR", "") : getDataRoot(host, "sessions"),
+    host.env.CLINE_SESSION_DATA_DIR ? getHomeRoot(host, "CLINE_SESSION_DATA_DIR", "") : getClineRoot(host, "sessions"),
 });
 
-export const rooCode = makeAdapter({
+export const rooCode = makeTaskAdapter({
   name: "roo-code",
   title: "Roo Code",
   extensions: ["rooveterinaryinc.roo-cline", "rooveterinaryinc.roo-code-nightly"],
   folders: () => [],
 });
 
-export const kiloCode = makeAdapter({
+export const kiloCode = makeTaskAdapter({
   name: "kilo-code",
   title: "Kilo Code",
   extensions: ["kilocode.kilo-code"],

@@ -12,12 +12,12 @@ import {
   withAttachments,
   withMetadata,
 } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
-import { countsCacheAsInput, type Requests, type Used } from "./requests.ts";
+import { countsCacheAsInput, type RequestUsage, type TaskRequests } from "./requests.ts";
 import { resultHead, splitCalls } from "./tools.ts";
-import { isProgramText, readEnvironment, readFeedback, userTexts } from "./user-text.ts";
+import { isProgramText, readEnvironment, readFeedback, splitUserText } from "./user-text.ts";
 
 /** The texts of these tools are answers. */
 const answers: Record<string, string> = {
@@ -26,7 +26,7 @@ const answers: Record<string, string> = {
   act_mode_respond: "response",
 };
 
-type OpenCall = {
+type TaskCall = {
   name: string;
   id?: string;
   /** A call that said something has no result of its own. */
@@ -39,12 +39,12 @@ type OpenCall = {
 export class Conversation {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
-  readonly #requests: Requests;
-  #open: OpenCall[] = [];
+  readonly #requests: TaskRequests;
+  #open: TaskCall[] = [];
   readonly #said = new Set<string>();
   #index = 0;
 
-  constructor(sink: Sink, session: SessionBuilder, requests: Requests) {
+  constructor(sink: Sink, session: SessionBuilder, requests: TaskRequests) {
     this.#sink = sink;
     this.#session = session;
     this.#requests = requests;
@@ -64,11 +64,11 @@ export class Conversation {
     } else if (message.role === "user") {
       this.#send(this.#user(blocks), at);
     } else if (message.type === "reasoning") {
-      this.#send(thoughtsIn(message), at);
+      this.#send(readThoughts(message), at);
     } else this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
   }
 
-  #send(messages: Message[], at: number | undefined, { usage, costUsd }: Used = {}, model?: unknown): void {
+  #send(messages: Message[], at: number | undefined, { usage, costUsd }: RequestUsage = {}, model?: unknown): void {
     this.#session.add(messages, { at, model, usage, costUsd });
   }
 
@@ -85,18 +85,18 @@ export class Conversation {
     switch (block.type) {
       case "text": {
         const text = asString(block.text) ?? "";
-        return hasCalls ? textMessage(text) : this.#tagged(text, id);
+        return hasCalls ? readText(text) : this.#tagged(text, id);
       }
       case "tool_use":
         return this.#call(asString(block.name) ?? "tool", block.input, asString(block.id) ?? id);
       case "thinking":
       case "reasoning":
-        return thoughtsIn(block);
+        return readThoughts(block);
       case "redacted_thinking":
       case "thoughtSignature":
         return [];
       case "image":
-        return [{ role: "assistant", content: imageText(block) }];
+        return [{ role: "assistant", content: formatImage(block) }];
       default:
         this.#sink.unhandled(`content.${asString(block.type) ?? "(none)"}`);
         return [];
@@ -106,7 +106,7 @@ export class Conversation {
   #tagged(answer: string, id: string): Message[] {
     return splitCalls(answer).flatMap((piece, place) =>
       "text" in piece
-        ? textMessage(piece.text.trim())
+        ? readText(piece.text.trim())
         : this.#call(piece.tool, piece.input, `${id}.${place}`, { isTagged: true }),
     );
   }
@@ -122,7 +122,7 @@ export class Conversation {
 
   #user(blocks: Fields[]): Message[] {
     const messages: Message[] = [];
-    let result: OpenCall | undefined;
+    let result: TaskCall | undefined;
     /** A tool's pictures precede its result. */
     let pictures: Fields[] = [];
     for (const block of blocks) {
@@ -136,9 +136,9 @@ export class Conversation {
         const isOther = head === null && (hasTags(rest) || isProgramText(rest));
         if (head) result = this.#take(head[1] ?? "tool");
         else if (!isOther && this.#open[0]?.isTagged) result ??= this.#open.shift();
-        if (!result || isOther) messages.push(...userTexts(rest));
+        if (!result || isOther) messages.push(...splitUserText(rest));
         else {
-          const text = joinTexts([rest.replace(resultHead, ""), ...pictures.map(imageText)]);
+          const text = joinTexts([rest.replace(resultHead, ""), ...pictures.map(formatImage)]);
           pictures = [];
           messages.push(...this.#textResult(result, text, head ? undefined : messages.at(-1)));
         }
@@ -150,7 +150,7 @@ export class Conversation {
   }
 
   /** A result in tags or of an MCP server may have another tool's name. */
-  #take(name: string): OpenCall {
+  #take(name: string): TaskCall {
     const call =
       this.#open.find((open) => open.name === name) ??
       this.#open.find(({ isTagged }) => isTagged || name.includes("mcp"));
@@ -158,7 +158,7 @@ export class Conversation {
     return call ?? { name };
   }
 
-  #textResult({ name, id, isSaid }: OpenCall, text: string, before: Message | undefined): Message[] {
+  #textResult({ name, id, isSaid }: TaskCall, text: string, before: Message | undefined): Message[] {
     const { output, said } = readFeedback(text, name === "ask_followup_question");
     if (isSaid) return said;
     const isMore = isFields(before?.metadata?.result) && before.metadata.result.callId === id;
@@ -198,20 +198,20 @@ export class Conversation {
     const attachment = makeAttachment(type, name);
     const last = before.at(-1);
     if (last?.metadata?.result !== undefined) {
-      last.content = joinTexts([last.content, imageText(block)]);
+      last.content = joinTexts([last.content, formatImage(block)]);
       return [];
     }
     if (last?.role === "user" && last.metadata?.kind === undefined) {
       const known = Array.isArray(last.metadata?.attachments) ? last.metadata.attachments : [];
-      const content = source.data && block.type === "image" ? `${last.content}\n${imageText(block)}` : last.content;
+      const content = source.data && block.type === "image" ? `${last.content}\n${formatImage(block)}` : last.content;
       before[before.length - 1] = withMetadata({ ...last, content }, { attachments: [...known, attachment] });
       return [];
     }
-    return [withAttachments({ role: "user", content: imageText(block) }, [attachment])];
+    return [withAttachments({ role: "user", content: formatImage(block) }, [attachment])];
   }
 
   end(): void {
-    const { usage, costUsd } = this.#requests.rest();
+    const { usage, costUsd } = this.#requests.sumRemaining();
     if (costUsd) {
       this.#session.send([notice("The last request had no answer.")], { usage, costUsd });
     } else if (usage) this.#session.addUsage(usage);
@@ -223,20 +223,20 @@ const hasTags = (text: string): boolean =>
 
 const taggedThought = /^\s*<thinking>([\s\S]*?)<\/thinking>\s*/;
 
-function textMessage(text: string): Message[] {
+function readText(text: string): Message[] {
   const [block = "", thought = ""] = taggedThought.exec(text) ?? [];
   const said = text.slice(block.length);
   return [...toThoughts(thought.trim()), ...toTexts("assistant", said)];
 }
 
-function thoughtsIn({ thinking: own, text, summary }: Fields): Message[] {
+function readThoughts({ thinking: own, text, summary }: Fields): Message[] {
   const parts = listFields(summary).map((part) => part.text);
   return toThoughts(asString(own) ?? asString(text) ?? joinTexts(parts, "\n\n"));
 }
 
-function imageText(block: Fields): string {
+function formatImage(block: Fields): string {
   const source = isFields(block.source) ? block.source : block;
-  return dataText(asString(block.type) ?? "image", source.media_type ?? source.mediaType, source.data);
+  return formatData(asString(block.type) ?? "image", source.media_type ?? source.mediaType, source.data);
 }
 
 function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
@@ -252,7 +252,7 @@ function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
  *
  * @param isTold whether the display has the tokens, too
  */
-function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): Used | undefined {
+function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): RequestUsage | undefined {
   if (!isFields(metrics)) return undefined;
   const older = isFields(metrics.tokens) && !isTold ? metrics.tokens : {};
   const own = asCount(metrics.inputTokens);

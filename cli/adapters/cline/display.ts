@@ -1,10 +1,10 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
-import { parseDataUrlType, urlText } from "../pictures.ts";
+import { formatUrl, parseDataUrlType } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asFields, asString, joinTexts, toWords } from "../values.ts";
-import { readUsed, sumUsed, type Used, usedKinds } from "./requests.ts";
+import { type RequestUsage, readUsed, sumUsed, usedKinds } from "./requests.ts";
 
 const skippedKinds = toWords(`
   checkpoint_created checkpoint_saved api_req_retried api_req_retry_delayed api_req_rate_limit_wait api_req_deleted
@@ -30,7 +30,7 @@ export class Display {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   #isFirst = true;
-  #pending: Used[] = [];
+  #pending: RequestUsage[] = [];
   #call: { id: string; kind: string; output: string[] } | undefined;
   #calls = 0;
   #lastText = "";
@@ -85,9 +85,9 @@ export class Display {
     switch (kind) {
       case "task":
       case "text":
-        return this.#isFirst || kind === "task" ? userMessage(text, message) : this.#said(text, message);
+        return this.#isFirst || kind === "task" ? makeUserMessage(text, message) : this.#said(text, message);
       case "user_feedback":
-        return userMessage(text, message);
+        return makeUserMessage(text, message);
       case "reasoning":
         return toThoughts(text || message.reasoning);
       case "completion_result":
@@ -95,7 +95,7 @@ export class Display {
         return this.#said(text.replace(/HAS_CHANGES$/, ""), message);
       case "plan_mode_respond":
       case "act_mode_respond":
-        return this.#said(asString(fieldsIn(text)?.response) ?? text, message);
+        return this.#said(asString(parseFields(text)?.response) ?? text, message);
       case "condense_context": {
         const summary = asString(asFields(message.contextCondense).summary);
         return [notice(summary ?? "The conversation so far was summarized.")];
@@ -116,7 +116,7 @@ export class Display {
 
   #readCall(kind: string, text: string): Message[] {
     const id = `call-${this.#calls++}`;
-    const fields = fieldsIn(text);
+    const fields = parseFields(text);
     switch (kind) {
       case "tool":
         return this.#toolCall(id, fields ?? { tool: "tool", input: text });
@@ -142,7 +142,7 @@ export class Display {
       case "mcp_server_response":
       case "subtask_result": {
         const { screenshot, ...rest } = fields ?? { output: text };
-        const picture = parseDataUrlType(screenshot) ? `\n${urlText("image", String(screenshot))}` : "";
+        const picture = parseDataUrlType(screenshot) ? `\n${formatUrl("image", String(screenshot))}` : "";
         const logs = kind === "browser_action_result" ? JSON.stringify(rest) + picture : text;
         return text.trim() === "" ? [] : [toolResult(logs, {})];
       }
@@ -173,24 +173,24 @@ export class Display {
   }
 }
 
-function userMessage(text: string, { images, files }: Fields): Message[] {
+function makeUserMessage(text: string, { images, files }: Fields): Message[] {
   const listed = Array.isArray(images) ? images : [];
   const attached = [
     ...listed.map((image) => ({ type: parseDataUrlType(image) ?? "image" })),
     ...(Array.isArray(files) ? files.map((file) => ({ name: String(file) })) : []),
   ];
   if (text.trim() === "" && attached.length === 0) return [];
-  const pictures = listed.flatMap((image) => (parseDataUrlType(image) ? urlText("image", String(image)) : []));
+  const pictures = listed.flatMap((image) => (parseDataUrlType(image) ? formatUrl("image", String(image)) : []));
   const content = joinTexts([text, ...pictures]) || attached.map(() => "[image]").join(" ");
   return [withAttachments({ role: "user", content }, attached)];
 }
 
-function fieldsIn(text: string): Fields | undefined {
+function parseFields(text: string): Fields | undefined {
   const value = /^\s*\{/.test(text) ? parseJson(text) : undefined;
   return isFields(value) ? value : undefined;
 }
 
 function withArguments(input: Fields): Fields {
-  const given = typeof input.arguments === "string" ? fieldsIn(input.arguments) : undefined;
+  const given = typeof input.arguments === "string" ? parseFields(input.arguments) : undefined;
   return given ? { ...input, arguments: given } : input;
 }

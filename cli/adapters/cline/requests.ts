@@ -2,9 +2,9 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readTokens, sumUsage, type Usage } from "../usage.ts";
 import { asCount, asString, toWords } from "../values.ts";
 
-export type Used = { usage?: Usage; costUsd?: number };
+export type RequestUsage = { usage?: Usage; costUsd?: number };
 
-export type ApiRequest = Used & {
+export type ApiRequest = RequestUsage & {
   at: number | undefined;
   /** The number of messages in the conversation before it, less one. */
   index: number | undefined;
@@ -18,31 +18,33 @@ const inclusive = toWords("openai litellm fireworks hicap doubao qwen xai zai re
 
 export const countsCacheAsInput = (providerId: unknown): boolean => inclusive.has(asString(providerId) ?? "");
 
-export function readUsed({ text, modelInfo }: Fields): Used {
-  const told = typeof text === "string" ? parseJson(text) : undefined;
-  if (!isFields(told)) return {};
-  const costUsd = typeof told.cost === "number" && told.cost >= 0 ? told.cost : undefined;
-  const hasTokens = tokenFields.some((field) => asCount(told[field]) !== undefined);
+export function readUsed({ text, modelInfo }: Fields): RequestUsage {
+  const parsed = typeof text === "string" ? parseJson(text) : undefined;
+  if (!isFields(parsed)) return {};
+  const costUsd = typeof parsed.cost === "number" && parsed.cost >= 0 ? parsed.cost : undefined;
+  const hasTokens = tokenFields.some((field) => asCount(parsed[field]) !== undefined);
   return {
-    ...(hasTokens && { usage: readTaskTokens(told, isFields(modelInfo) && countsCacheAsInput(modelInfo.providerId)) }),
+    ...(hasTokens && {
+      usage: readTaskTokens(parsed, isFields(modelInfo) && countsCacheAsInput(modelInfo.providerId)),
+    }),
     ...(costUsd !== undefined && { costUsd }),
   };
 }
 
 /** Depends on the provider, and on whether a newer Roo Code names the protocol. */
-function readTaskTokens(told: Fields, isInclusive: boolean): Usage {
+function readTaskTokens(parsed: Fields, isInclusive: boolean): Usage {
   const usage = {
-    inputTokens: told.tokensIn,
-    outputTokens: told.tokensOut,
-    cacheReadTokens: told.cacheReads,
-    cacheWriteTokens: told.cacheWrites,
+    inputTokens: parsed.tokensIn,
+    outputTokens: parsed.tokensOut,
+    cacheReadTokens: parsed.cacheReads,
+    cacheWriteTokens: parsed.cacheWrites,
   };
   const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = readTokens(usage);
   const isWithin = inputTokens >= cacheReadTokens + cacheWriteTokens;
-  return readTokens(usage, { includesCache: isWithin && (isInclusive || told.apiProtocol !== undefined) });
+  return readTokens(usage, { includesCache: isWithin && (isInclusive || parsed.apiProtocol !== undefined) });
 }
 
-export function sumUsed(all: readonly Used[]): Used {
+export function sumUsed(all: readonly RequestUsage[]): RequestUsage {
   const usages = all.flatMap(({ usage }) => usage ?? []);
   const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
   return {
@@ -56,7 +58,7 @@ export const usedKinds = new Set(["api_req_started", "api_req_finished", "delete
 /** The first message has the index -1. */
 const asIndex = (value: unknown): number | undefined => (value === -1 ? -1 : asCount(value));
 
-export class Requests {
+export class TaskRequests {
   readonly all: ApiRequest[] = [];
   readonly #times = new Map<number, number>();
   model: string | undefined;
@@ -72,9 +74,9 @@ export class Requests {
     if (kind === "text" || kind === "task") this.firstText ??= asString(message.text);
     if (kind === "condense_context") this.isCondensed = true;
     if (usedKinds.has(kind)) {
-      const told = typeof message.text === "string" ? parseJson(message.text) : undefined;
+      const parsed = typeof message.text === "string" ? parseJson(message.text) : undefined;
       const used = readUsed(message);
-      const hasEnded = isFields(told) && told.cancelReason === undefined && (used.usage?.outputTokens ?? 0) > 0;
+      const hasEnded = isFields(parsed) && parsed.cancelReason === undefined && (used.usage?.outputTokens ?? 0) > 0;
       this.all.push({ at, index, isAnswered: kind === "api_req_started" && hasEnded, ...used });
     }
     if (index !== undefined && at !== undefined && !this.#times.has(index + 1)) this.#times.set(index + 1, at);
@@ -89,7 +91,7 @@ export class Requests {
    *
    * @param index of the answer in the conversation
    */
-  claim(index: number, at: number | undefined): Used {
+  claim(index: number, at: number | undefined): RequestUsage {
     const left = this.all.slice(this.#claimed);
     const byIndex = left.findLastIndex((one) => one.index !== undefined && one.index <= index - 2);
     const byTime = at === undefined ? -1 : left.findLastIndex((one) => one.at !== undefined && one.at <= at);
@@ -101,7 +103,7 @@ export class Requests {
     return sumUsed(claimed);
   }
 
-  rest(): Used {
+  sumRemaining(): RequestUsage {
     const left = this.all.slice(this.#claimed);
     this.#claimed = this.all.length;
     return sumUsed(left);

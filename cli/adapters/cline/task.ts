@@ -10,7 +10,7 @@ import { silentSink, withoutCounts } from "../sinks.ts";
 import { asCount, asFields, asString } from "../values.ts";
 import { Conversation } from "./conversation.ts";
 import { Display } from "./display.ts";
-import { Requests } from "./requests.ts";
+import { TaskRequests } from "./requests.ts";
 
 export const conversationFile = "api_conversation_history.json";
 export const displayFile = "ui_messages.json";
@@ -28,7 +28,7 @@ export async function readTask(folder: string, source: string, note: Fields | un
   const display = join(folder, (await hasContent(join(folder, displayFile))) ? displayFile : olderDisplayFile);
   const about = (await readNote(join(folder, noteFile), sink)) ?? note ?? {};
   session.noteFolder(about.workspace ?? about.cwdOnTaskInitialization);
-  const requests = new Requests();
+  const requests = new TaskRequests();
   if (await hasContent(display)) await readMessageFile(display, [], sink, (message) => requests.add(message));
   const isWhole = (await hasContent(conversation)) && (await hasAll(conversation, requests));
   noteDetails(session, about, requests);
@@ -59,14 +59,14 @@ export async function readMessages(path: string, source: string, sink: Sink): Pr
   if (!isChild) session.noteTitle(about.title);
   if (isFields(about.fork)) session.note("forkedFrom", about.fork.forkedFromSessionId);
   session.noteTime(note?.started_at);
-  const reader = new Conversation(sink, session, new Requests());
+  const reader = new Conversation(sink, session, new TaskRequests());
   await readMessageFile(path, ["messages"], sink, (message) => reader.add(message));
   reader.end();
   session.end();
 }
 
 /** A whole conversation has an answer for each answered request of the display. */
-async function hasAll(path: string, requests: Requests): Promise<boolean> {
+async function hasAll(path: string, requests: TaskRequests): Promise<boolean> {
   let [answers, messages, summaries] = [0, 0, 0];
   const item = (json: string) => {
     messages++;
@@ -79,7 +79,7 @@ async function hasAll(path: string, requests: Requests): Promise<boolean> {
   return messages > 0 && answers >= answered && !isReplaced;
 }
 
-function noteDetails(session: SessionBuilder, note: Fields, requests: Requests): void {
+function noteDetails(session: SessionBuilder, note: Fields, requests: TaskRequests): void {
   const title = asString(note.task) ?? requests.firstText;
   session.noteTitle(title?.trim().replace(/\s+/g, " "));
   session.noteModel(requests.model ?? note.modelId);

@@ -25,7 +25,7 @@ const said =
 /** The program also speaks in the user's place, for example to ask for a list of tasks. */
 export const isProgramText = (text: string): boolean => said.test(text);
 
-export function userTexts(text: string): Message[] {
+export function splitUserText(text: string): Message[] {
   const messages: Message[] = [];
   let from = 0;
   const add = (part: string) => {

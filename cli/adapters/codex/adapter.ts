@@ -22,7 +22,7 @@ export const codex: Adapter = {
     const titles = await readTitles(getHome(host));
     const found = new Set<string>();
     for (const { path } of searchRoots(host)) {
-      for await (const input of rolloutsBelow(path, titles)) {
+      for await (const input of findRollouts(path, titles)) {
         if (!found.has(getName(input.path))) yield input;
         found.add(getName(input.path));
       }
@@ -60,15 +60,15 @@ function searchRoots(host: Host): SearchRoot[] {
   return ["sessions", "archived_sessions"].map((name) => ({ path: join(getHome(host), name), ...from }));
 }
 
-async function* rolloutsBelow(folder: string, titles: ReadonlyMap<string, string>): AsyncGenerator<Input> {
+async function* findRollouts(folder: string, titles: ReadonlyMap<string, string>): AsyncGenerator<Input> {
   for await (const input of findFiles(folder, isRollout)) {
-    if (!isCompressed(input.path)) yield titled(input, titles);
-    else if (!(await statInput(input.path.slice(0, -".zst".length)))) yield titled(compressedInput(input), titles);
+    if (!isCompressed(input.path)) yield addTitle(input, titles);
+    else if (!(await statInput(input.path.slice(0, -".zst".length)))) yield addTitle(markCompressed(input), titles);
   }
 }
 
 /** A new name changes the stamp, so that it is sent. */
-function titled(input: Input, titles: ReadonlyMap<string, string>): Input {
+function addTitle(input: Input, titles: ReadonlyMap<string, string>): Input {
   if (titles.size === 0) return input;
   const [id = ""] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i.exec(getName(input.path)) ?? [];
   const title = titles.get(id);
@@ -77,7 +77,7 @@ function titled(input: Input, titles: ReadonlyMap<string, string>): Input {
 }
 
 /** The stamp differs without zstd support, so that a newer Node reads the file again. */
-const compressedInput = (input: Input): Input =>
+const markCompressed = (input: Input): Input =>
   supportsZstd() ? input : { ...input, stamp: `${input.stamp}:packed`, needsNewerNode: true };
 
 const isCompressed = (path: string): boolean => path.endsWith(".zst");

@@ -1,15 +1,15 @@
 import type { Fields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { reasoningTexts } from "./items.ts";
+import { listReasoningTexts } from "./items.ts";
 
-type Kind = "question" | "answer" | "thought";
+type EchoKind = "question" | "answer" | "thought";
 
 /**
  * An event that no item repeats is a message of its own: a raw thought, or a turn of a version that wrote no item for
  * it.
  */
 export class Echoes {
-  readonly #waiting: Record<Kind, Message[]> = { question: [], answer: [], thought: [] };
+  readonly #waiting: Record<EchoKind, Message[]> = { question: [], answer: [], thought: [] };
   readonly #has = { question: false, answer: false };
   #thoughts = new Set<string>();
 
@@ -17,7 +17,7 @@ export class Echoes {
     return Object.values(this.#waiting).some((messages) => messages.length > 0);
   }
 
-  seeEvent(kind: Kind, message: Message): void {
+  seeEvent(kind: EchoKind, message: Message): void {
     const isKnown = kind === "thought" ? this.#thoughts.has(message.content) : this.#has[kind];
     if (!isKnown) this.#waiting[kind].push(message);
   }
@@ -25,15 +25,15 @@ export class Echoes {
   /** Returns the earlier messages that the item does not repeat. */
   seeItem(item: Fields, messages: Message[]): Message[] {
     if (item.type === "reasoning") {
-      this.#thoughts = new Set(reasoningTexts(item));
+      this.#thoughts = new Set(listReasoningTexts(item));
       this.#waiting.thought = this.#waiting.thought.filter(({ content }) => !this.#thoughts.has(content));
       return [];
     }
     if (messages.some(({ role, metadata }) => role === "user" && !metadata?.kind)) {
-      const rest = this.endTurn();
+      const remaining = this.endTurn();
       this.#has.question = true;
       const isRepeated = (text: string) => messages.some(({ content }) => content.includes(text.trim()));
-      return rest.filter(({ role, content }) => role !== "user" || !isRepeated(content));
+      return remaining.filter(({ role, content }) => role !== "user" || !isRepeated(content));
     }
     if (messages.length === 0 || messages.every(({ metadata }) => metadata?.kind === "notice")) return [];
     if (messages.some(({ role, metadata }) => role === "assistant" && !metadata)) {
@@ -49,7 +49,7 @@ export class Echoes {
     return [...this.#take("question"), ...this.#take("thought"), ...this.#take("answer")];
   }
 
-  #take(kind: Kind): Message[] {
+  #take(kind: EchoKind): Message[] {
     return this.#waiting[kind].splice(0);
   }
 }

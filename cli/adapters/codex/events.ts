@@ -1,5 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toNotices } from "../messages.ts";
 import { asFields, asString, joinTexts, toWords } from "../values.ts";
 
@@ -20,7 +20,7 @@ const skippedEvents = toWords(`
   realtime_conversation_sdp realtime_conversation_realtime realtime_conversation_closed realtime_conversation_list_voices_response
   conversation_path list_remote_skills_response remote_skill_downloaded ask_user_question_request`);
 
-export function eventNotices(event: Fields, unhandled: (type: string) => void): Message[] {
+export function readNotices(event: Fields, unhandled: Unhandled): Message[] {
   const type = asString(event.type) ?? "(none)";
   switch (type) {
     case "error":

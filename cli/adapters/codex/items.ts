@@ -1,9 +1,9 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withAttachments, withMetadata } from "../messages.ts";
-import { dataText, parseDataUrlType, urlText } from "../pictures.ts";
+import { formatData, formatUrl, parseDataUrlType } from "../pictures.ts";
 import { asCount, asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
-import { userTexts } from "./user-text.ts";
+import { splitUserText } from "./user-text.ts";
 
 /** The model's own summaries are encrypted. */
 const skippedItems = toWords(
@@ -14,13 +14,13 @@ const skippedItems = toWords(
 const kinds: Record<string, string> = { spawn_agent: "subagent", update_plan: "tasks", request_user_input: "question" };
 
 /** @param agentPath a sub-agent's name among its session's agents */
-export function itemMessages(item: Fields, unhandled: (type: string) => void, agentPath?: string): Message[] {
+export function readItem(item: Fields, unhandled: Unhandled, agentPath?: string): Message[] {
   const callId = asString(item.call_id) ?? asString(item.id);
   switch (item.type ?? (typeof item.role === "string" ? "message" : undefined)) {
     case "message":
-      return textMessages(item, unhandled);
+      return readTextMessages(item, unhandled);
     case "agent_message":
-      return agentMessages(item, unhandled, agentPath);
+      return readAgentMessages(item, unhandled, agentPath);
     case "reasoning": {
       const text = readText(item.summary, unhandled) || readText(item.content, unhandled);
       return text ? [thinking(text)] : [];
@@ -38,12 +38,12 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void, ag
     case "image_generation_call":
       return [
         toolCall("image_generation", callId, { prompt: item.revised_prompt ?? "" }),
-        ...(asString(item.result) ? [toolResult(dataText("image", "image/png", item.result), { callId })] : []),
+        ...(asString(item.result) ? [toolResult(formatData("image", "image/png", item.result), { callId })] : []),
       ];
     case "function_call_output":
     case "custom_tool_call_output":
     case "mcp_tool_call_output":
-      return [resultMessage(item.output, callId, unhandled)];
+      return [readResult(item.output, callId, unhandled)];
     case "tool_search_output":
       return [toolResult(JSON.stringify(item.tools ?? []), { callId })];
     default: {
@@ -55,7 +55,7 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void, ag
 }
 
 /** Events may repeat the texts of a reasoning item one by one. */
-export const reasoningTexts = ({ summary, content }: Fields): string[] =>
+export const listReasoningTexts = ({ summary, content }: Fields): string[] =>
   [summary, content].flatMap((parts) => {
     const texts = Array.isArray(parts) ? parts.filter(isFields).flatMap(({ text }) => asString(text) ?? []) : [];
     return texts.length > 1 ? [...texts, texts.join("\n"), texts.join("")] : texts;
@@ -68,8 +68,8 @@ function makeCall({ name, namespace }: Fields, callId: string | undefined, input
   return prefix ? withMetadata(call, { kind: Object.hasOwn(kinds, bare) ? kinds[bare] : undefined }) : call;
 }
 
-function textMessages({ role, content }: Fields, unhandled: (type: string) => void): Message[] {
-  if (role === "user") return userMessages(content, unhandled);
+function readTextMessages({ role, content }: Fields, unhandled: Unhandled): Message[] {
+  if (role === "user") return readUserMessages(content, unhandled);
   const text = readText(content, unhandled);
   if (text === "") return [];
   return [role === "assistant" ? { role: "assistant", content: text } : notice(text, asString(role) ?? "system")];
@@ -77,7 +77,7 @@ function textMessages({ role, content }: Fields, unhandled: (type: string) => vo
 
 const imageTag = /^<\/?image\b[^>]*>$/;
 
-function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+function readUserMessages(content: unknown, unhandled: Unhandled): Message[] {
   const messages: Message[] = [];
   const words: string[] = [];
   const attachments: Fields[] = [];
@@ -86,7 +86,7 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
     if (text === "" || imageTag.test(text)) continue;
     const type = getAttachedType(part);
     if (type) attachments.push(type);
-    const texts: Message[] = type ? [{ role: "user", content: text }] : userTexts(text);
+    const texts: Message[] = type ? [{ role: "user", content: text }] : splitUserText(text);
     for (const message of texts) {
       if (message.metadata) messages.push(message);
       else words.push(message.content);
@@ -99,23 +99,23 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
 
 const header = /^Message Type: \w+\nTask name: [^\n]*\nSender: [^\n]*\nPayload:\n?/;
 
-export function agentMessages(
+export function readAgentMessages(
   { author, recipient, content }: Fields,
-  unhandled: (type: string) => void,
+  unhandled: Unhandled,
   agentPath?: string,
 ): Message[] {
   const written = readText(content, unhandled);
   const text = written.replace(header, "").trim();
   if (text !== "" && agentPath !== undefined && recipient === agentPath) return [{ role: "user", content: text }];
   const from = asString(author);
-  const told = text === "" ? written.trim() : from ? `${from}: ${text}` : text;
-  return told === "" ? [] : [notice(told, "user")];
+  const shown = text === "" ? written.trim() : from ? `${from}: ${text}` : text;
+  return shown === "" ? [] : [notice(shown, "user")];
 }
 
-const readText = (content: unknown, unhandled: (type: string) => void): string =>
+const readText = (content: unknown, unhandled: Unhandled): string =>
   typeof content === "string" ? content : joinTexts(listFields(content).map((part) => readPart(part, unhandled)));
 
-function readPart(part: Fields, unhandled: (type: string) => void): string {
+function readPart(part: Fields, unhandled: Unhandled): string {
   switch (part.type) {
     case "input_text":
     case "output_text":
@@ -124,9 +124,9 @@ function readPart(part: Fields, unhandled: (type: string) => void): string {
     case "text":
       return asString(part.text) ?? "";
     case "input_image":
-      return urlText("image", asString(part.image_url) ?? "");
+      return formatUrl("image", asString(part.image_url) ?? "");
     case "input_audio":
-      return urlText("audio", asString(part.audio_url) ?? "");
+      return formatUrl("audio", asString(part.audio_url) ?? "");
     case "encrypted_content": {
       const text = asString(part.encrypted_content) ?? "";
       return isEncrypted(text) ? "" : text;
@@ -145,7 +145,7 @@ function getAttachedType({ type, image_url, audio_url }: Fields): { type: string
   return { type: parseDataUrlType(image_url ?? audio_url) ?? String(type).slice("input_".length) };
 }
 
-function resultMessage(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
+function readResult(output: unknown, callId: string | undefined, unhandled: Unhandled): Message {
   const isError = isFields(output) && output.success === false;
   const text = readText(isFields(output) ? output.content : output, unhandled);
   const parsed = /^\s*\{\s*"(?:output|metadata|agent_id)"/.test(text) ? parseJson(text) : undefined;

@@ -4,8 +4,9 @@ import { openByteReader, readBeginning } from "../../files/byte-reader.ts";
 import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
+import type { Message } from "../adapter.ts";
 import { silentSink } from "../sinks.ts";
-import { asString, dropOldest } from "../values.ts";
+import { asFields, asString, dropOldest } from "../values.ts";
 
 const headBytes = 64 * 1024;
 const maxListAgeMs = 30_000;
@@ -13,12 +14,12 @@ const maxParents = 8;
 
 export const isRollout = (name: string): boolean => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name);
 
-type List = { listedAt: number; paths: Promise<string[]> };
+type RolloutList = { listedAt: number; paths: Promise<string[]> };
 
-const lists = new Map<string, List>();
+const lists = new Map<string, RolloutList>();
 const turnsByFile = new Map<string, Set<string>>();
 
-export type Parent = {
+export type ForkOriginal = {
   id: string;
   isThere: boolean;
   /** Undefined if not known, or if the fork numbers its lines. */
@@ -26,7 +27,7 @@ export type Parent = {
 };
 
 /** @param onFolder called with the session's folder before anything else is read; it may throw */
-export async function findParent(path: string, onFolder: (path: string) => void): Promise<Parent | undefined> {
+export async function findParent(path: string, onFolder: (path: string) => void): Promise<ForkOriginal | undefined> {
   const head = await readHead(path);
   const { id: parent, isNumbered = false } = findParentId(head);
   const [, home] = /^(.*)[\\/](?:archived_)?sessions[\\/]/.exec(path) ?? [];
@@ -35,7 +36,7 @@ export async function findParent(path: string, onFolder: (path: string) => void)
   const cwd = folder && asString(parseJson(folder));
   if (cwd) onFolder(cwd);
   const turns = new Set<string>();
-  const rollouts = (await rolloutsBelow(home)).filter((one) => one !== path && basename(one).includes(parent));
+  const rollouts = (await listCachedRollouts(home)).filter((one) => one !== path && basename(one).includes(parent));
   for (const rollout of isNumbered ? [] : rollouts) for (const turn of await readTurns(rollout)) turns.add(turn);
   return { id: parent, isThere: rollouts.length > 0, ...(turns.size > 0 && { turns }) };
 }
@@ -67,7 +68,7 @@ async function readHead(path: string): Promise<string> {
   }
 }
 
-function rolloutsBelow(home: string): Promise<string[]> {
+function listCachedRollouts(home: string): Promise<string[]> {
   const known = lists.get(home);
   if (known && Date.now() - known.listedAt < maxListAgeMs) return known.paths;
   const paths = listRollouts(home);
@@ -107,3 +108,27 @@ async function listTurns(path: string): Promise<Set<string>> {
   await readLines(path, take, silentSink);
   return turns;
 }
+
+const getSpawn = ({ source: from }: Fields): Fields => {
+  const subagent = asFields(from).subagent;
+  return asFields(asFields(subagent).thread_spawn);
+};
+
+export const getParentId = (meta: Fields): string | undefined =>
+  asString(meta.parent_thread_id) ?? asString(getSpawn(meta).parent_thread_id);
+
+export const getAgentPath = (meta: Fields): string | undefined =>
+  asString(meta.agent_path) ?? asString(getSpawn(meta).agent_path);
+
+/** The name of the task replaces one that is encrypted. */
+export function makeAgentTitle(task: string | undefined, path: string | undefined): string | undefined {
+  const line = task?.split("\n").find((one) => one.trim() !== "");
+  return line?.trim() ?? asString(path?.split("/").at(-1)?.replaceAll("_", " "));
+}
+
+const maxTaskChars = 2048;
+
+export const findTask = (messages: Message[]): string | undefined =>
+  messages
+    .find(({ role, metadata }) => role === "user" && metadata?.kind === undefined)
+    ?.content.slice(0, maxTaskChars);

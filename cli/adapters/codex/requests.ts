@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { EntryFacts } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
-import type { HeldMessages } from "./held-messages.ts";
+import type { DelayedMessages } from "./delayed-messages.ts";
 import { findTier, TokenLedger } from "./token-ledger.ts";
 
 export type RolloutFacts = {
@@ -17,16 +17,16 @@ export type RolloutFacts = {
   root?: string | undefined;
 };
 
-type Known = { isReplayed: boolean; threadId: string; facts: RolloutFacts };
+type RequestState = { isReplayed: boolean; threadId: string; facts: RolloutFacts };
 
-export class Requests {
-  readonly #held: HeldMessages;
+export class RolloutRequests {
+  readonly #delayed: DelayedMessages;
   readonly #countsCopies: boolean;
   #ledger = new TokenLedger();
 
   /** @param countsCopies whether the usage of copied answers is sent */
-  constructor(held: HeldMessages, countsCopies: boolean) {
-    this.#held = held;
+  constructor(delayed: DelayedMessages, countsCopies: boolean) {
+    this.#delayed = delayed;
     this.#countsCopies = countsCopies;
   }
 
@@ -39,7 +39,7 @@ export class Requests {
   }
 
   /** A record of another thread is counted there. */
-  addRecord(record: Fields, { isReplayed, threadId, facts }: Known): false | undefined {
+  addRecord(record: Fields, { isReplayed, threadId, facts }: RequestState): false | undefined {
     const { response_id: requestId, thread_id: thread, usage } = record;
     const isOther = asString(thread) !== undefined && thread !== threadId;
     if (isOther && !isReplayed) return false;
@@ -49,15 +49,15 @@ export class Requests {
     return false;
   }
 
-  addTotal(info: Fields, event: Fields, { isReplayed, threadId, facts }: Known): void {
+  addTotal(info: Fields, event: Fields, { isReplayed, threadId, facts }: RequestState): void {
     const usage = this.#ledger.addTotal(info, !isReplayed && (facts.isContinued ?? false));
     const serviceTier = findTier(info.last_token_usage, info, event) ?? facts.tier;
     const from = facts.turn ?? facts.root ?? threadId;
-    this.#send(usage, { requestId: requestAt(from, info.total_token_usage), serviceTier, isReplayed });
+    this.#send(usage, { requestId: makeRequestId(from, info.total_token_usage), serviceTier, isReplayed });
   }
 
   #send(usage: Usage | undefined, facts: EntryFacts): void {
-    this.#held.send(facts.isReplayed && !this.#countsCopies ? undefined : usage, facts);
+    this.#delayed.send(facts.isReplayed && !this.#countsCopies ? undefined : usage, facts);
   }
 }
 
@@ -65,5 +65,5 @@ export class Requests {
  * A copy of the line has other times, but the same turn, or in old versions the same first session, and the same
  * total.
  */
-const requestAt = (from: string, total: unknown): string | undefined =>
+const makeRequestId = (from: string, total: unknown): string | undefined =>
   isFields(total) ? `${from}+${total.input_tokens ?? 0}+${total.output_tokens ?? 0}` : undefined;

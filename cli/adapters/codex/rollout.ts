@@ -3,16 +3,16 @@ import type { Message, Sink } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString, asTimestamp } from "../values.ts";
+import { DelayedMessages } from "./delayed-messages.ts";
 import { Echoes } from "./echoes.ts";
-import { eventNotices, readStartedAgent } from "./events.ts";
+import { readNotices, readStartedAgent } from "./events.ts";
 import { ForkGate, readLineFacts } from "./fork-gate.ts";
-import { HeldMessages } from "./held-messages.ts";
-import { agentMessages, itemMessages } from "./items.ts";
-import { findTask, getAgentPath, getParentId, makeAgentTitle } from "./meta.ts";
-import { Requests, type RolloutFacts } from "./requests.ts";
-import { ranCommand, ScriptRuns } from "./script-runs.ts";
+import { readAgentMessages, readItem } from "./items.ts";
+import { findTask, getAgentPath, getParentId, makeAgentTitle } from "./parents.ts";
+import { type RolloutFacts, RolloutRequests } from "./requests.ts";
+import { readCommand, ScriptRuns } from "./script-runs.ts";
 import type { TokenLedger } from "./token-ledger.ts";
-import { environmentFolder, isAbortNote } from "./user-text.ts";
+import { isAbortNote, readEnvironmentFolder } from "./user-text.ts";
 
 export const source = "codex-cli";
 
@@ -25,11 +25,11 @@ type Ancestry = {
 type SavedRollout = {
   session: ReturnType<SessionBuilder["save"]>;
   ledger: ReturnType<TokenLedger["save"]>;
-  held: ReturnType<HeldMessages["save"]>;
+  held: ReturnType<DelayedMessages["save"]>;
   scripts: ReturnType<ScriptRuns["save"]>;
 } & RolloutFacts;
 
-type Line = { at: string | undefined; isReplayed: boolean };
+type RolloutLine = { at: string | undefined; isReplayed: boolean };
 
 export class Rollout {
   readonly #sink: Sink;
@@ -37,8 +37,8 @@ export class Rollout {
   readonly #page: string | undefined;
   readonly #ancestry: Ancestry;
   readonly #echoes = new Echoes();
-  readonly #held: HeldMessages;
-  readonly #requests: Requests;
+  readonly #delayed: DelayedMessages;
+  readonly #requests: RolloutRequests;
   #scripts = new ScriptRuns();
   #gate: ForkGate | undefined;
   #isReplaying = false;
@@ -53,28 +53,28 @@ export class Rollout {
     this.#page = page;
     this.#ancestry = ancestry;
     this.#session = new SessionBuilder(sink, source, id);
-    this.#held = new HeldMessages(this.#session);
-    this.#requests = new Requests(this.#held, ancestry.countsCopies);
+    this.#delayed = new DelayedMessages(this.#session);
+    this.#requests = new RolloutRequests(this.#delayed, ancestry.countsCopies);
   }
 
   /** Undefined while something waits for later lines. */
   save(): Fields | undefined {
-    const isWaiting = this.#held.hasAnswer || this.#echoes.isWaiting || this.#scripts.isRunning || this.#isReplaying;
+    const isWaiting = this.#delayed.hasAnswer || this.#echoes.isWaiting || this.#scripts.isRunning || this.#isReplaying;
     if (!this.#session.isOpen || isWaiting) return undefined;
     return {
       session: this.#session.save(),
       ledger: this.#requests.save(),
-      held: this.#held.save(),
+      held: this.#delayed.save(),
       scripts: this.#scripts.save(),
       ...this.#facts,
     };
   }
 
   resume(saved: Fields, messages: number): void {
-    const { session, ledger, held, scripts, ...facts } = saved as SavedRollout;
+    const { session, ledger, held: delayed, scripts, ...facts } = saved as SavedRollout;
     this.#requests.resume(ledger);
     this.#scripts = new ScriptRuns(scripts);
-    this.#held.resume(held, messages);
+    this.#delayed.resume(delayed, messages);
     this.#facts = facts;
     this.#meta = {};
     this.#session.resume(session, messages);
@@ -99,7 +99,7 @@ export class Rollout {
     else if (!isSent) this.#sink.skipped();
   }
 
-  #addLine(type: unknown, payload: Fields, line: Line): boolean | undefined {
+  #addLine(type: unknown, payload: Fields, line: RolloutLine): boolean | undefined {
     switch (type) {
       case "session_meta":
         return this.#addMeta(payload, line.at);
@@ -110,7 +110,7 @@ export class Rollout {
       case "response_item":
         return this.#addItem(payload, line);
       case "inter_agent_communication":
-        return this.#holdAll(agentMessages(payload, this.#unhandled, this.#facts.agentPath), line);
+        return this.#holdAll(readAgentMessages(payload, this.#unhandled, this.#facts.agentPath), line);
       case "compacted":
         return this.#holdAll([notice(asString(payload.message) ?? "The conversation so far was compacted.")], line);
       case "event_msg":
@@ -145,7 +145,7 @@ export class Rollout {
     if (this.#meta) {
       // The second meta line belongs to the original, the last one before any message to the first of all.
       if (id && id !== asString(this.#meta.id)) this.#beginFork(id, at);
-      if (id && !this.#session.isOpen && !this.#held.hasAnswer) this.#facts.root = id;
+      if (id && !this.#session.isOpen && !this.#delayed.hasAnswer) this.#facts.root = id;
       return false;
     }
     this.#meta = id ? { ...meta, id } : { ...meta, id: this.#session.id };
@@ -190,20 +190,20 @@ export class Rollout {
     if (hasTier) this.#facts.tier = asString(tier);
   }
 
-  #addItem(item: Fields, line: Line): boolean {
-    const read = itemMessages(item, this.#unhandled, this.#facts.agentPath);
+  #addItem(item: Fields, line: RolloutLine): boolean {
+    const read = readItem(item, this.#unhandled, this.#facts.agentPath);
     const messages = read.map((message) => this.#scripts.see(message, line.at));
-    for (const message of this.#echoes.seeItem(item, messages)) this.#held.add(message, this.#facts.model);
+    for (const message of this.#echoes.seeItem(item, messages)) this.#delayed.add(message, this.#facts.model);
     for (const { content, metadata } of messages) {
       if (isAbortNote(content)) this.#hasAbortNote = true;
-      if (metadata?.kind === "notice" && !line.isReplayed) this.#session.noteFolder(environmentFolder(content));
+      if (metadata?.kind === "notice" && !line.isReplayed) this.#session.noteFolder(readEnvironmentFolder(content));
     }
     return this.#holdAll(messages, line);
   }
 
-  #addEvent(event: Fields, line: Line): boolean {
+  #addEvent(event: Fields, line: RolloutLine): boolean {
     const started = readStartedAgent(event);
-    if (started) this.#held.noteAgent(started);
+    if (started) this.#delayed.noteAgent(started);
     switch (event.type) {
       case "token_count":
         if (isFields(event.info)) this.#requests.addTotal(event.info, event, this.#knownAt(line));
@@ -218,7 +218,7 @@ export class Rollout {
         this.#addDone(event, line);
         return false;
       case "user_message":
-        this.#held.nameImages(event.local_images);
+        this.#delayed.nameImages(event.local_images);
         return this.#addEcho("question", event.message, line);
       case "agent_message":
         return this.#addEcho("answer", event.message, line);
@@ -230,20 +230,20 @@ export class Rollout {
       case "turn_complete":
         return this.#endTurn(event, line);
       default:
-        return this.#holdAll(eventNotices(event, this.#unhandled), line);
+        return this.#holdAll(readNotices(event, this.#unhandled), line);
     }
   }
 
   /** Only events have the outcome of a script's tools. */
-  #addDone(event: Fields, { isReplayed }: Line): void {
+  #addDone(event: Fields, { isReplayed }: RolloutLine): void {
     this.#scripts.seeEvent(event);
     if (!isFields(event.item) || isReplayed) return;
-    const command = ranCommand(event.item);
+    const command = readCommand(event.item);
     const output = asString(event.item.aggregated_output);
     if (command && output) this.#session.evidence.addOutput(command, output);
   }
 
-  #addEcho(kind: "question" | "answer" | "thought", text: unknown, line: Line): false {
+  #addEcho(kind: "question" | "answer" | "thought", text: unknown, line: RolloutLine): false {
     const content = asString(text);
     const message: Message = { role: kind === "question" ? "user" : "assistant", content: content ?? "" };
     const shown = kind === "thought" ? withMetadata(message, { kind: "thinking" }) : message;
@@ -251,9 +251,9 @@ export class Rollout {
     return false;
   }
 
-  #endTurn({ type, reason }: Fields, line: Line): boolean {
+  #endTurn({ type, reason }: Fields, line: RolloutLine): boolean {
     this.#scripts.endTurn();
-    for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
+    for (const message of this.#echoes.endTurn()) this.#delayed.add(message, this.#facts.model);
     const isTold = this.#hasAbortNote;
     this.#hasAbortNote = false;
     if (type !== "turn_aborted" || isTold) return false;
@@ -261,22 +261,22 @@ export class Rollout {
     return this.#holdAll([notice(why ? `The turn was aborted: ${why}.` : "The turn was aborted.")], line);
   }
 
-  #holdAll(messages: Message[], line: Line): boolean {
+  #holdAll(messages: Message[], line: RolloutLine): boolean {
     if (this.#facts.isAgent && !line.isReplayed) this.#facts.task ??= findTask(messages);
-    for (const message of messages) this.#held.add(this.#complete(message, line), this.#facts.model);
+    for (const message of messages) this.#delayed.add(this.#complete(message, line), this.#facts.model);
     return messages.length > 0;
   }
 
-  #complete(message: Message, { at, isReplayed }: Line): Message {
+  #complete(message: Message, { at, isReplayed }: RolloutLine): Message {
     const complete = withMetadata(message, { replayed: isReplayed ? true : undefined });
     return at ? { ...complete, createdAt: at } : complete;
   }
 
-  readonly #knownAt = ({ isReplayed }: Line) => ({ isReplayed, threadId: this.threadId, facts: this.#facts });
+  readonly #knownAt = ({ isReplayed }: RolloutLine) => ({ isReplayed, threadId: this.threadId, facts: this.#facts });
 
   end(title?: string): void {
-    for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
-    this.#held.send();
+    for (const message of this.#echoes.endTurn()) this.#delayed.add(message, this.#facts.model);
+    this.#delayed.send();
     // The first messages of such an agent are its parent's.
     const { isAgent, isContinued, task, agentPath } = this.#facts;
     if (isAgent && isContinued) this.#session.suggestTitle(makeAgentTitle(task, agentPath));

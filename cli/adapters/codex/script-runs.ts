@@ -2,11 +2,11 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { withMetadata } from "../messages.ts";
 import { asCount, asFields, asString, dropOldest } from "../values.ts";
-import { filePatches } from "./file-changes.ts";
+import { formatPatches } from "./file-changes.ts";
 
-type Outcome = { exitCodes: number[]; durationsMs: number[]; patches: string[]; hasFailed: boolean };
+type ScriptOutcome = { exitCodes: number[]; durationsMs: number[]; patches: string[]; hasFailed: boolean };
 
-type Script = { source: string; began: number; outcome: Outcome };
+type Script = { source: string; began: number; outcome: ScriptOutcome };
 
 type Yielded = Omit<Script, "outcome">;
 
@@ -49,7 +49,7 @@ export class ScriptRuns {
 
   seeEvent({ item, started_at_ms: startedAt }: Fields): void {
     if (!isFields(item) || this.#open.size === 0) return;
-    const command = ranCommand(item);
+    const command = readCommand(item);
     const outcome = this.#findScript(command, asCount(startedAt))?.outcome;
     if (!outcome) return;
     outcome.hasFailed ||= item.status === "failed" || item.status === "declined";
@@ -66,9 +66,9 @@ export class ScriptRuns {
     const { input: source, cell_id: cell } = asFields(input);
     if (id === undefined) return undefined;
     const waited = name === "wait" && typeof cell === "string" ? this.#yielded.get(cell) : undefined;
-    const script = waited ?? (name === "exec" && typeof source === "string" ? newScript(source, at) : undefined);
+    const script = waited ?? (name === "exec" && typeof source === "string" ? makeScript(source, at) : undefined);
     if (!script) return undefined;
-    this.#open.set(id, { ...script, outcome: noOutcome() });
+    this.#open.set(id, { ...script, outcome: makeOutcome() });
     dropOldest(this.#open, maxScripts);
     return waited ? "wait" : "exec";
   }
@@ -85,42 +85,45 @@ export class ScriptRuns {
     const { exitCodes, durationsMs, patches, hasFailed } = outcome;
     const exitCode = exitCodes.find((code) => code !== 0) ?? exitCodes[0];
     const isError = message.content.startsWith("Script failed\n") || (hasFailed && exitCode === undefined);
-    const told = {
+    const details = {
       ...result,
       ...(isError && { isError }),
       ...(exitCode !== undefined && { exitCode }),
       ...(patches.length > 0 && { patch: patches.join("\n") }),
     };
     // Several commands may have run at once.
-    return withMetadata(message, { result: told, durationMs: durationsMs.length === 1 ? durationsMs[0] : undefined });
+    return withMetadata(message, {
+      result: details,
+      durationMs: durationsMs.length === 1 ? durationsMs[0] : undefined,
+    });
   }
 
   #findScript(command: string | undefined, startedAt = Number.POSITIVE_INFINITY): Script | undefined {
     const scripts = [...this.#open.values()];
-    const wanted = command === undefined ? "" : bare(command);
-    const named = wanted === "" ? undefined : scripts.find(({ source }) => bare(source).includes(wanted));
+    const wanted = command === undefined ? "" : stripSpaces(command);
+    const named = wanted === "" ? undefined : scripts.find(({ source }) => stripSpaces(source).includes(wanted));
     return named ?? scripts.find(({ began }) => began <= startedAt);
   }
 
-  #addPatches(outcome: Outcome, changes: unknown): void {
+  #addPatches(outcome: ScriptOutcome, changes: unknown): void {
     const left = maxPatchChars - outcome.patches.reduce((sum, { length }) => sum + length, 0);
-    const added = filePatches(changes);
+    const added = formatPatches(changes);
     if (added && added.length <= left) outcome.patches.push(added);
   }
 }
 
-const newScript = (source: string, at: string | undefined): Yielded => ({
+const makeScript = (source: string, at: string | undefined): Yielded => ({
   source: source.slice(0, maxSourceChars),
   began: at ? Date.parse(at) : 0,
 });
 
-const noOutcome = (): Outcome => ({ exitCodes: [], durationsMs: [], patches: [], hasFailed: false });
+const makeOutcome = (): ScriptOutcome => ({ exitCodes: [], durationsMs: [], patches: [], hasFailed: false });
 
-export const ranCommand = ({ command }: Fields): string | undefined =>
+export const readCommand = ({ command }: Fields): string | undefined =>
   Array.isArray(command) ? asString(command.at(-1)) : asString(command);
 
 /** A script may write spaces and escapes in several ways. */
-const bare = (text: string): string => text.replace(/\\[nrt]|[\\\s]/g, "");
+const stripSpaces = (text: string): string => text.replace(/\\[nrt]|[\\\s]/g, "");
 
 function readDuration(duration: unknown): number | undefined {
   if (!isFields(duration) || typeof duration.secs !== "number" || typeof duration.nanos !== "number") return undefined;

@@ -6,16 +6,16 @@ import type { Input } from "../adapter.ts";
 import { hasColumn, hasSqlite, statDatabase, withDatabase } from "../sqlite.ts";
 import { asString } from "../values.ts";
 
-type Titles = ReadonlyMap<string, string>;
+type ThreadTitles = ReadonlyMap<string, string>;
 
-const known = new Map<string, { stamp: string; titles: Titles }>();
+const known = new Map<string, { stamp: string; titles: ThreadTitles }>();
 
 /**
  * Older versions append names to `session_index.jsonl`, where the last one counts; newer ones keep them in a database.
  */
-export async function readTitles(home: string): Promise<Titles> {
+export async function readTitles(home: string): Promise<ThreadTitles> {
   const index = await readIndex(join(home, "session_index.jsonl"));
-  const databases = [await latestDatabase(home), await latestDatabase(join(home, "sqlite"))].flatMap(
+  const databases = [await findLatestDatabase(home), await findLatestDatabase(join(home, "sqlite"))].flatMap(
     (one) => one ?? [],
   );
   let titles = index;
@@ -28,14 +28,14 @@ export async function readTitles(home: string): Promise<Titles> {
 
 const readIndex = makeLineIndex(({ id, thread_name: name }) => [asString(id), asString(name)]);
 
-async function latestDatabase(folder: string): Promise<Input | undefined> {
+async function findLatestDatabase(folder: string): Promise<Input | undefined> {
   const versions = (await listFolder(folder)).flatMap(({ name }) => /^state_(\d+)\.sqlite$/.exec(name)?.[1] ?? []);
   if (versions.length === 0 || !hasSqlite()) return undefined;
   return statDatabase(join(folder, `state_${Math.max(...versions.map(Number))}.sqlite`));
 }
 
 /** A missing title is better than a failure. */
-async function readNames({ path, stamp }: Input): Promise<Titles> {
+async function readNames({ path, stamp }: Input): Promise<ThreadTitles> {
   const before = known.get(path);
   if (before?.stamp === stamp) return before.titles;
   const titles = await withDatabase(path, listNames).catch(() => new Map<string, string>());
@@ -44,7 +44,7 @@ async function readNames({ path, stamp }: Input): Promise<Titles> {
 }
 
 /** Unless the user renames it, a thread's title is its first prompt, or the beginning of it. */
-function listNames(database: DatabaseSync): Titles {
+function listNames(database: DatabaseSync): ThreadTitles {
   const has = (column: string) => hasColumn(database, "threads", column);
   const given = has("first_user_message")
     ? "CASE WHEN first_user_message <> '' AND instr(first_user_message, trim(title)) = 0 THEN title END"

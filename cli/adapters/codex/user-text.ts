@@ -34,20 +34,20 @@ const editorContext = /^\s*# Context from my IDE setup:[\s\S]*?\n## My request f
 
 export const isAbortNote = (text: string): boolean => /^\s*<turn_aborted>/.test(text);
 
-export function userTexts(text: string): Message[] {
+export function splitUserText(text: string): Message[] {
   const notices: Message[] = [];
-  let rest = text;
+  let remaining = text;
   for (;;) {
-    const [block] = injectedBlock.exec(rest) ?? editorContext.exec(rest) ?? [];
+    const [block] = injectedBlock.exec(remaining) ?? editorContext.exec(remaining) ?? [];
     if (!block) break;
     notices.push(notice(block.trim(), "user"));
-    rest = rest.slice(block.length);
+    remaining = remaining.slice(block.length);
   }
-  if (rest.trim() === "") return notices;
-  return [...notices, injectedText.test(rest) ? notice(rest, "user") : { role: "user", content: rest }];
+  if (remaining.trim() === "") return notices;
+  return [...notices, injectedText.test(remaining) ? notice(remaining, "user") : { role: "user", content: remaining }];
 }
 
-export function environmentFolder(text: string): string | undefined {
+export function readEnvironmentFolder(text: string): string | undefined {
   if (!/^\s*<environment_context>/.test(text)) return undefined;
   const [, tagged, listed] = /<cwd>([^<\n]+)<\/cwd>|^Current working directory: (.+)$/m.exec(text) ?? [];
   return (tagged ?? listed)?.trim();

@@ -3,7 +3,7 @@ import { cacheByStamp } from "../../files/file-cache.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readMessageFile } from "../session-files.ts";
 import { silentSink } from "../sinks.ts";
@@ -16,7 +16,7 @@ export const continueDev = makeFileAdapter({
   name: source,
   title: "Continue",
   version: 3,
-  searchRoots: (host) => [homeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")],
+  searchRoots: (host) => [getHomeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")],
   matches: (name) => name.endsWith(".json") && name !== "sessions.json",
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, ".json"));

@@ -11,7 +11,7 @@ const maxSessions = 1000;
 
 export type Copied = { count: number; from: string };
 
-type Answer = { place: number; digest: string; tokens: number };
+type DigestedAnswer = { place: number; digest: string; tokens: number };
 
 /**
  * A fork does not name its original: its total is that of its last answers only, and another session has the answer
@@ -29,12 +29,12 @@ export async function findCopied(path: string, dates: ReadonlyMap<string, number
     return false;
   });
   if (!last) return undefined;
-  const from = await earliestWith(last.digest, path, dates);
+  const from = await findEarliest(last.digest, path, dates);
   return from === undefined ? undefined : { count: last.place, from };
 }
 
-async function readAnswers(path: string): Promise<{ answers: Answer[]; total: number | undefined }> {
-  const answers: Answer[] = [];
+async function readAnswers(path: string): Promise<{ answers: DigestedAnswer[]; total: number | undefined }> {
+  const answers: DigestedAnswer[] = [];
   let total: number | undefined;
   const item = (json: string, place: number) => {
     const tokens = countTokens(asFields(asFields(parseJson(json)).message).usage);
@@ -55,7 +55,7 @@ function countTokens(usage: unknown): number {
   return inputTokens + outputTokens;
 }
 
-async function earliestWith(digest: string, path: string, dates: ReadonlyMap<string, number>) {
+async function findEarliest(digest: string, path: string, dates: ReadonlyMap<string, number>) {
   const folder = dirname(path);
   const getDate = (id: string) => dates.get(id) ?? Number.POSITIVE_INFINITY;
   const own = getDate(basename(path, ".json"));

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
-import { parseDataUrlType, urlText } from "../pictures.ts";
+import { formatUrl, parseDataUrlType } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
@@ -59,7 +59,7 @@ export class History {
     if (typeof content === "string") return content;
     const parts = listFields(content);
     const texts = parts.map((part) => {
-      if (part.type === "imageUrl") return imageText(part.imageUrl);
+      if (part.type === "imageUrl") return formatImage(part.imageUrl);
       if (part.type !== "text") this.#sink.unhandled(`content.${asString(part.type) ?? "(none)"}`);
       return asString(part.text) ?? "";
     });
@@ -91,9 +91,9 @@ export class History {
   }
 }
 
-const imageText = (image: unknown): string => {
+const formatImage = (image: unknown): string => {
   const url = isFields(image) ? image.url : image;
-  return parseDataUrlType(url) ? urlText("image", String(url)) : "[image]";
+  return parseDataUrlType(url) ? formatUrl("image", String(url)) : "[image]";
 };
 
 function nameFiles(message: Message, { content }: Fields, { contextItems }: Fields): Message {

@@ -4,9 +4,9 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readTextIfAny } from "../../files/state-files.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { withoutCounts } from "../sinks.ts";
-import { Agents, CopilotSession, source } from "./session.ts";
+import { AgentFinder, CopilotSession, source } from "./session.ts";
 
 /** Each agent's session takes another pass over the file; the remaining agents share one. */
 const maxAgents = 50;
@@ -20,12 +20,12 @@ export const copilot = makeFileAdapter({
   name: source,
   title: "GitHub Copilot CLI",
   version: 5,
-  searchRoots: (host) => [homeRoot(host, "COPILOT_HOME", ".copilot", "session-state")],
+  searchRoots: (host) => [getHomeRoot(host, "COPILOT_HOME", ".copilot", "session-state")],
   matches: (name) => name.endsWith(".jsonl"),
   accepts: ({ path }, root) => dirname(path) === root || basename(path) === "events.jsonl",
   async parse(input, sink) {
     const agents = new Set<string>();
-    const known = new Agents();
+    const known = new AgentFinder();
     const name = basename(input.path, ".jsonl");
     const id = name === "events" ? basename(dirname(input.path)) : name;
     const session = new CopilotSession(sink, id, { agents });
@@ -47,7 +47,7 @@ async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<st
   // Its lines were counted with the session's, but not the unknown parts of them.
   const uncounted: Sink = { ...withoutCounts(sink), unhandled: (type) => sink.unhandled(type) };
   const session = new CopilotSession(uncounted, `${parent}/${name}`, { parent, agents: new Set() });
-  const known = new Agents();
+  const known = new AgentFinder();
   await readRecords(input.path, uncounted, (record) => {
     if (calls.has(known.find(record)) || record.type === "session.binary_asset") session.add(record);
     else if (record.type === "session.start" && isFields(record.data)) session.noteStart(record.data);

@@ -5,7 +5,7 @@ import { asString } from "../values.ts";
 
 export type UsedRequest = { usage: Usage; model?: string; requestId?: string; stopReason?: string };
 
-export class Requests {
+export class RecordedRequests {
   readonly #seen = new Set<string>();
   readonly #left = new Map<string, UsedRequest>();
   isRecorded = false;
@@ -30,9 +30,9 @@ export class Requests {
     if (!this.isRecorded || !isFields(used)) return;
     const usage = readTotals(used);
     const ids = [requestId, serviceRequestId];
-    const { reasoningTokens: _, ...told } = usage;
+    const { reasoningTokens: _, ...compared } = usage;
     const isSame = (one: UsedRequest) =>
-      isDeepStrictEqual({ ...one.usage, ...told }, one.usage) ||
+      isDeepStrictEqual({ ...one.usage, ...compared }, one.usage) ||
       (one.requestId !== undefined && ids.includes(one.requestId));
     if ([...this.#left.values()].some(isSame)) return;
     const model = asString(used.model);
@@ -50,7 +50,7 @@ export class Requests {
     return request;
   }
 
-  rest(): { model: string | undefined; usage: Usage }[] {
+  listRemaining(): { model: string | undefined; usage: Usage }[] {
     const sums = new Map<string | undefined, Usage>();
     for (const { model, usage } of this.#left.values()) sums.set(model, addUsage(sums.get(model) ?? {}, usage));
     this.#left.clear();

@@ -1,10 +1,11 @@
 import type { Fields } from "../../files/json.ts";
+import type { Unhandled } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import type { ToolOutcome } from "../messages.ts";
-import { inlineText } from "../pictures.ts";
+import { formatInlineData } from "../pictures.ts";
 import { asCount, asFields, asString, dropOldest, joinTexts, listFields } from "../values.ts";
 
-export function readOutput(result: unknown, error: unknown, assets: Assets, unhandled: (type: string) => void): string {
+export function readOutput(result: unknown, error: unknown, assets: Assets, unhandled: Unhandled): string {
   if (typeof result === "string") return result;
   const { content, binaryResultsForLlm: binary } = asFields(result);
   const failure = asString(asFields(error).message) ?? asString(error);
@@ -21,13 +22,13 @@ export class Assets {
   note(asset: Fields): void {
     const id = asString(asset.assetId);
     if (!id) return;
-    this.#texts.set(id, inlineText(asset));
+    this.#texts.set(id, formatInlineData(asset));
     dropOldest(this.#texts, maxAssets);
   }
 
   findTexts(list: unknown): string[] {
     return listFields(list).flatMap((one) => {
-      if (asString(one.data)) return inlineText(one);
+      if (asString(one.data)) return formatInlineData(one);
       return this.#texts.get(asString(one.assetId) ?? "") ?? [];
     });
   }

@@ -3,7 +3,7 @@ import type { Message, Sink } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount, asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
-import { Requests, readTotals } from "./requests.ts";
+import { RecordedRequests, readTotals } from "./requests.ts";
 import { Assets, readOutcome, readOutput } from "./results.ts";
 
 export const source = "copilot-cli";
@@ -23,7 +23,7 @@ const skippedEvents = toWords(`
 const injected = /^\s*<(?:skill-context|system_notification|reminder)\b/;
 
 /** Newer versions name the sub-agent, and its call only where it starts. Returns "" for the session itself. */
-export class Agents {
+export class AgentFinder {
   readonly #calls = new Map<string, string>();
 
   find({ type, agentId, data }: Fields): string {
@@ -44,7 +44,7 @@ export class CopilotSession {
   /** Calls that a message has named; executions name the others. */
   readonly #called = new Set<string>();
   readonly #started = new Map<string, Fields>();
-  readonly #requests = new Requests();
+  readonly #requests = new RecordedRequests();
   readonly #assets = new Assets();
   #reasoning: string | undefined;
   #counted = 0;
@@ -243,7 +243,7 @@ export class CopilotSession {
   }
 
   end(): void {
-    for (const { model, usage } of this.#requests.rest()) this.#session.addRequests(model, usage);
+    for (const { model, usage } of this.#requests.listRemaining()) this.#session.addRequests(model, usage);
     this.#session.end();
   }
 }

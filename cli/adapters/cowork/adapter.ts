@@ -6,7 +6,7 @@ import { isSession } from "../claude-code/discovery.ts";
 import { type Given, readIdentity } from "../claude-code/identity.ts";
 import type { Dialect } from "../claude-code/messages.ts";
 import { parseSession } from "../claude-code/parse.ts";
-import { programFolder } from "../search-roots.ts";
+import { getProgramFolder } from "../search-roots.ts";
 import { withStampOf } from "../session-files.ts";
 import { asCount, asFields, asString } from "../values.ts";
 
@@ -23,7 +23,7 @@ export const cowork: Adapter = {
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host))
-      for await (const folder of sessionFolders(path)) yield* sessionsIn(folder);
+      for await (const folder of findSessionFolders(path)) yield* findSessionFiles(folder);
   },
   async parse(input, sink) {
     const identity = await readIdentity(input.path);
@@ -37,7 +37,7 @@ export const cowork: Adapter = {
 const sessions = "local-agent-mode-sessions";
 
 function searchRoots(host: Host): SearchRoot[] {
-  const roots = [{ path: join(programFolder(host), "Claude", sessions) }];
+  const roots = [{ path: join(getProgramFolder(host), "Claude", sessions) }];
   if (host.platform !== "win32") return roots;
   const local = host.env.LOCALAPPDATA || join(host.home, "AppData", "Local");
   const store = join(local, "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Claude", sessions);
@@ -47,17 +47,17 @@ function searchRoots(host: Host): SearchRoot[] {
 /** An organization, a workspace, and some agents' own folder. */
 const maxDepth = 3;
 
-async function* sessionFolders(folder: string, depth = 0): AsyncGenerator<string> {
+async function* findSessionFolders(folder: string, depth = 0): AsyncGenerator<string> {
   for (const entry of await listFolder(folder)) {
     const path = join(folder, entry.name);
     if (!entry.isDirectory() || entry.name === "skills-plugin") continue;
     if (entry.name.startsWith("local_")) yield path;
-    else if (depth < maxDepth) yield* sessionFolders(path, depth + 1);
+    else if (depth < maxDepth) yield* findSessionFolders(path, depth + 1);
   }
 }
 
-async function* sessionsIn(folder: string): AsyncGenerator<Input> {
-  // A new title changes only the file beside the folder.
+async function* findSessionFiles(folder: string): AsyncGenerator<Input> {
+  // A new title changes only the file next to the folder.
   for await (const input of findFiles(join(folder, ".claude", "projects"), isSession))
     yield await withStampOf(input, `${folder}.json`);
 }

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseJson } from "../../files/json.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { dataRoot, localDataRoot } from "../search-roots.ts";
+import { getDataRoot, getLocalDataRoot } from "../search-roots.ts";
 import { nameRealFolder } from "../session-files.ts";
-import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
+import { findSessions, readDatabase, splitInputPath } from "../sqlite.ts";
 import { asFields, asString, listFields } from "../values.ts";
 import { listSessions, readSession, source } from "./database.ts";
 
@@ -24,7 +24,7 @@ export const crush: Adapter = {
     }
   },
   async parse({ path }, sink) {
-    const { database } = inputParts(path);
+    const { database } = splitInputPath(path);
     const folder = findFolder(database);
     if (folder) sink.folder(folder);
     await nameRealFolder(database, sink);
@@ -35,7 +35,7 @@ export const crush: Adapter = {
 function getGlobalFolder(host: Host): SearchRoot {
   const { env, platform } = host;
   if (env.CRUSH_GLOBAL_DATA) return { path: env.CRUSH_GLOBAL_DATA, variable: "CRUSH_GLOBAL_DATA" };
-  return platform === "win32" && !env.XDG_DATA_HOME ? localDataRoot(host, source) : dataRoot(host, source);
+  return platform === "win32" && !env.XDG_DATA_HOME ? getLocalDataRoot(host, source) : getDataRoot(host, source);
 }
 
 /** The path of a database that is kept elsewhere does not show its project. */

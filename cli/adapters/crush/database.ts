@@ -2,9 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, hasColumn, inputPath, readJsonList } from "../sqlite.ts";
+import { hasColumn, makeInputPath, readJsonList, selectBounded } from "../sqlite.ts";
 import { asFields, asString, toMilliseconds } from "../values.ts";
-import { type PartFacts, partMessages } from "./parts.ts";
+import { type PartFacts, readPart } from "./parts.ts";
 
 export const source = "crush";
 
@@ -19,7 +19,7 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
     )
     .all();
   return rows.map(({ id, title, messages, latest, changed, bytes }) => ({
-    path: inputPath(path, String(id)),
+    path: makeInputPath(path, String(id)),
     bytes: Number(bytes),
     modifiedAt: Number(toMilliseconds(changed)) || 0,
     stamp: [messages, latest, changed, bytes, title].join(":"),
@@ -46,7 +46,7 @@ export async function readSession(
     .all(id);
   const summary = hasColumn(database, "messages", "is_summary_message") ? "is_summary_message" : "0";
   const read = database.prepare(
-    `SELECT id, role, model, created_at, ${summary} AS summary, ${boundedColumn("parts")} FROM messages WHERE rowid = ?`,
+    `SELECT id, role, model, created_at, ${summary} AS summary, ${selectBounded("parts")} FROM messages WHERE rowid = ?`,
   );
   const child = database.prepare("SELECT 1 FROM sessions WHERE id = ?");
   const callers = new Map<string, string>();
@@ -63,9 +63,9 @@ export async function readSession(
   session.end();
 }
 
-type Calls = { callers: Map<string, string>; findSession: PartFacts["findSession"] };
+type CallLookup = { callers: Map<string, string>; findSession: PartFacts["findSession"] };
 
-function addMessage(session: SessionBuilder, row: Fields, { callers, findSession }: Calls, sink: Sink): void {
+function addMessage(session: SessionBuilder, row: Fields, { callers, findSession }: CallLookup, sink: Sink): void {
   const role = asString(row.role) ?? "(none)";
   const parts = readJsonList(row, "parts", `message ${row.id}`, sink)?.filter(isFields);
   if (!parts) return;
@@ -76,7 +76,7 @@ function addMessage(session: SessionBuilder, row: Fields, { callers, findSession
   for (const { type, data } of parts)
     if (type === "tool_call" && isFields(data) && asString(data.id)) callers.set(String(data.id), String(row.id));
   const facts = { id: String(row.id), role, isSummary: row.summary === 1, findSession };
-  const messages = parts.flatMap((part) => partMessages(part, facts, (type) => sink.unhandled(type)));
+  const messages = parts.flatMap((part) => readPart(part, facts, (type) => sink.unhandled(type)));
   const finish = parts.find(({ type }) => type === "finish")?.data;
   session.add(messages, {
     at: toMilliseconds(row.created_at),

@@ -1,7 +1,7 @@
 import type { Fields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toolCall, toolResult, toThoughts, withAttachments, withMetadata } from "../messages.ts";
-import { inlineText } from "../pictures.ts";
+import { formatInlineData } from "../pictures.ts";
 import { asAmount, asFields, asString, joinTexts } from "../values.ts";
 
 export type PartFacts = {
@@ -11,7 +11,7 @@ export type PartFacts = {
   findSession(callId: string): string | undefined;
 };
 
-export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: string) => void): Message[] {
+export function readPart(part: Fields, facts: PartFacts, unhandled: Unhandled): Message[] {
   const data = asFields(part.data);
   switch (part.type) {
     case "text": {
@@ -29,12 +29,12 @@ export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: s
     case "tool_call":
       return [toolCall(data.name, data.id, data.input)];
     case "tool_result":
-      return [resultMessage(data, facts)];
+      return [readResult(data, facts)];
     case "shell_command":
-      return shellMessages(data, `${facts.id}:shell`);
+      return readShell(data, `${facts.id}:shell`);
     case "binary": {
       const name = asString(data.Path);
-      const content = inlineText({ mimeType: data.MIMEType, data: data.Data });
+      const content = formatInlineData({ mimeType: data.MIMEType, data: data.Data });
       return [withAttachments({ role: facts.role, content }, name ? [{ type: data.MIMEType, name }] : [])];
     }
     case "image_url":
@@ -47,15 +47,16 @@ export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: s
   }
 }
 
-function resultMessage(data: Fields, { findSession }: PartFacts): Message {
+function readResult(data: Fields, { findSession }: PartFacts): Message {
   const callId = asString(data.tool_call_id);
   const content =
-    asString(data.content) ?? (asString(data.data) ? inlineText({ mimeType: data.mime_type, data: data.data }) : "");
+    asString(data.content) ??
+    (asString(data.data) ? formatInlineData({ mimeType: data.mime_type, data: data.data }) : "");
   const outcome = { callId, isError: data.is_error === true, session: callId && findSession(callId) };
   return toolResult(content, outcome);
 }
 
-function shellMessages(data: Fields, callId: string): Message[] {
+function readShell(data: Fields, callId: string): Message[] {
   const call = { ...toolCall("bash", callId, { command: data.command }), role: "user" };
   return [call, toolResult(asString(data.output) ?? "", { callId, exitCode: data.exit_code })];
 }

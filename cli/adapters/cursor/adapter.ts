@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import { findFiles, statInput } from "../../files/discovery.ts";
 import type { Adapter, Input } from "../adapter.ts";
-import { findSessions, hasSqlite, inputParts, inputPath, readDatabase } from "../sqlite.ts";
+import { findSessions, hasSqlite, makeInputPath, readDatabase, splitInputPath } from "../sqlite.ts";
 import { listConversations, readConversation } from "./composer.ts";
-import { dataFolders, editorDatabase, searchRoots } from "./places.ts";
-import { findStore, hasMessages, readStore, storeSessionId } from "./store.ts";
+import { getDataFolders, getEditorDatabase, getSearchRoots } from "./places.ts";
+import { findStore, getStoreId, hasMessages, readStore } from "./store.ts";
 import { source } from "./text.ts";
-import { isInJson, isPlain, isTranscript, readTranscript, transcriptSessionId } from "./transcript.ts";
+import { getTranscriptId, isInJson, isPlain, isTranscript, readTranscript } from "./transcript.ts";
 
 const storeName = "store.db";
 
@@ -18,26 +18,26 @@ export const cursor: Adapter = {
   name: source,
   title: "Cursor",
   version: 4,
-  searchRoots,
+  searchRoots: getSearchRoots,
   async *discover(host) {
     const known = new Set<string>();
-    const database = editorDatabase(host);
+    const database = getEditorDatabase(host);
     for (const input of await findSessions(database, listConversations)) {
-      const { id } = inputParts(input.path);
+      const { id } = splitInputPath(input.path);
       if (id !== undefined) known.add(id);
       yield input;
     }
-    const { stores, projects } = dataFolders(host);
+    const { stores, projects } = getDataFolders(host);
     const databases = new Map<string, Input>();
     let hasTold = known.size === 0 && (await statInput(database)) !== undefined;
     for (const folder of stores) {
       for await (const { path, ...file } of findFiles(folder, (name) => name === storeName)) {
         const input = file.stamp === "forbidden" ? { path, ...file } : await findStore(path);
-        if (!input || known.has(storeSessionId(path))) continue;
-        const session = { ...input, path: inputPath(path, storeSessionId(path)) };
+        if (!input || known.has(getStoreId(path))) continue;
+        const session = { ...input, path: makeInputPath(path, getStoreId(path)) };
         if (hasSqlite()) {
-          known.add(storeSessionId(path));
-          databases.set(storeSessionId(path), input);
+          known.add(getStoreId(path));
+          databases.set(getStoreId(path), input);
           yield session;
         } else if (!hasTold) {
           // One of the databases reports why none is read.
@@ -49,8 +49,8 @@ export const cursor: Adapter = {
     for await (const input of findFiles(projects, (name) => /\.(?:jsonl|txt)$/.test(name))) {
       if (input.stamp === "forbidden") yield input;
       if (input.stamp === "forbidden" || !isTranscript(input.path)) continue;
-      const store = databases.get(transcriptSessionId(input.path));
-      if (store ? await hasMessages(store) : known.has(transcriptSessionId(input.path))) continue;
+      const store = databases.get(getTranscriptId(input.path));
+      if (store ? await hasMessages(store) : known.has(getTranscriptId(input.path))) continue;
       if (!isPlain(input.path) || !(await isInJson(input.path))) yield input;
     }
   },

@@ -1,23 +1,23 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Sink } from "../adapter.ts";
-import { boundedColumn, readColumnText, readJsonColumn } from "../sqlite.ts";
+import { readColumnText, readJsonColumn, selectBounded } from "../sqlite.ts";
 
 /** A damaged node may list itself. */
 const maxNodes = 100_000;
 const idBytes = 32;
 const brace = 0x7b;
 
-type Pending = { id: string; isMessage: boolean } | { message: Fields };
+type PendingBlob = { id: string; isMessage: boolean } | { message: Fields };
 
 /**
  * Each message is JSON in a blob; nodes (Protocol Buffers) list the hashes of messages in field 1 and of further nodes
  * in field 2, or contain a message. The same message may come twice.
  */
-export function* messagesIn(database: DatabaseSync, rootId: string, sink: Sink): Generator<Fields> {
-  const read = database.prepare(`SELECT ${boundedColumn("data")} FROM blobs WHERE id = ?`);
+export function* readBlobMessages(database: DatabaseSync, rootId: string, sink: Sink): Generator<Fields> {
+  const read = database.prepare(`SELECT ${selectBounded("data")} FROM blobs WHERE id = ?`);
   const visited = new Set<string>();
-  const pending: Pending[] = [{ id: rootId, isMessage: true }];
+  const pending: PendingBlob[] = [{ id: rootId, isMessage: true }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     if ("message" in next) {
       sink.entry();
@@ -37,7 +37,7 @@ export function* messagesIn(database: DatabaseSync, rootId: string, sink: Sink):
       if (message) yield message;
     } else if (!visited.has(id) && visited.size < maxNodes) {
       visited.add(id);
-      const listed = listedIn(bytes);
+      const listed = listBlobs(bytes);
       if (listed.length === 0 && isMessage) sink.unhandled("blob");
       pending.push(...listed.reverse());
     }
@@ -49,24 +49,24 @@ function countInvalid(sink: Sink, reason: string): void {
   sink.invalid(reason);
 }
 
-function listedIn(bytes: Buffer): Pending[] {
-  const listed: Pending[] = [];
-  const held: Pending[] = [];
-  for (const { field, data } of protobufFields(bytes)) {
+function listBlobs(bytes: Buffer): PendingBlob[] {
+  const listed: PendingBlob[] = [];
+  const inline: PendingBlob[] = [];
+  for (const { field, data } of readProtobuf(bytes)) {
     if ((field === 1 || field === 2) && data.length === idBytes) {
       listed.push({ id: data.toString("hex"), isMessage: field === 1 });
     } else if (data[0] === brace) {
       const message = parseJson(data.toString("utf8"));
-      if (isFields(message) && typeof message.role === "string") held.push({ message });
+      if (isFields(message) && typeof message.role === "string") inline.push({ message });
     }
   }
-  return [...listed, ...held];
+  return [...listed, ...inline];
 }
 
 type ProtobufField = { field: number; data: Buffer };
 
 /** Ends at anything that is no message of Protocol Buffers. */
-function* protobufFields(bytes: Buffer): Generator<ProtobufField> {
+function* readProtobuf(bytes: Buffer): Generator<ProtobufField> {
   let at = 0;
   const readVarint = (): number | undefined => {
     let value = 0;

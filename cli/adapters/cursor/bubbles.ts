@@ -1,22 +1,22 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments, withMetadata } from "../messages.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, listFields } from "../values.ts";
-import { userText } from "./text.ts";
+import { readUserText } from "./text.ts";
 
-export function bubbleMessages(bubble: Fields, unhandled: (type: string) => void): Message[] {
-  if (bubble.type === 1) return userMessages(bubble);
+export function readBubble(bubble: Fields, unhandled: Unhandled): Message[] {
+  if (bubble.type === 1) return readUserMessages(bubble);
   if (bubble.type !== 2) {
     unhandled(`bubble.${String(bubble.type ?? "(none)").slice(0, 64)}`);
     return [];
   }
   const said = bubble.isThought === true ? toThoughts(bubble.text) : toTexts("assistant", bubble.text);
-  return [...thoughtMessages(bubble), ...said, ...toolMessages(bubble), ...errorMessages(bubble)];
+  return [...readThoughts(bubble), ...said, ...readTool(bubble), ...readErrors(bubble)];
 }
 
-function userMessages(bubble: Fields): Message[] {
-  const messages = userText(asString(bubble.text) ?? parseRichText(bubble.richText));
+function readUserMessages(bubble: Fields): Message[] {
+  const messages = readUserText(asString(bubble.text) ?? parseRichText(bubble.richText));
   const attachments = listAttachments(bubble);
   const last = messages.pop();
   if (last) return [...messages, withAttachments(last, attachments)];
@@ -52,15 +52,15 @@ function listAttachments({ context, images }: Fields): Fields[] {
   return [...new Set(names)].flatMap((name): Fields[] => (name ? [{ type: "file", name }] : [])).concat(pictures);
 }
 
-function thoughtMessages(bubble: Fields): Message[] {
+function readThoughts(bubble: Fields): Message[] {
   const text = isFields(bubble.thinking) ? asString(bubble.thinking.text) : asString(bubble.thinking);
   return toThoughts(text).map((thought) => withMetadata(thought, { durationMs: asCount(bubble.thinkingDurationMs) }));
 }
 
-const errorMessages = ({ errorDetails }: Fields): Message[] => toNotices(asFields(errorDetails).message);
+const readErrors = ({ errorDetails }: Fields): Message[] => toNotices(asFields(errorDetails).message);
 
 /** A call that was never made leaves a state without a name. */
-function toolMessages({ toolFormerData: tool }: Fields): Message[] {
+function readTool({ toolFormerData: tool }: Fields): Message[] {
   if (!isFields(tool)) return [];
   const name = asString(tool.name);
   if (!name) return [];
@@ -68,7 +68,7 @@ function toolMessages({ toolFormerData: tool }: Fields): Message[] {
   const call = toolCall(name, callId, readInput(tool));
   const isOver = tool.status === "completed" || tool.status === "error" || tool.status === "cancelled";
   if (!isOver && !asString(tool.result)) return [call];
-  return [call, resultMessage(tool, callId)];
+  return [call, readResult(tool, callId)];
 }
 
 /** The model's input may be cut off. */
@@ -80,13 +80,17 @@ function readInput({ rawArgs, params }: Fields): unknown {
   return asString(rawArgs) ?? asString(params);
 }
 
-function resultMessage(tool: Fields, callId: string | undefined): Message {
+function readResult(tool: Fields, callId: string | undefined): Message {
   const result = typeof tool.result === "string" ? (parseJson(tool.result) ?? tool.result) : tool.result;
   const about = asFields(result);
   const isDeclined = tool.userDecision === "rejected" || about.rejected === true;
   const isError = tool.status === "error";
   const patch = formatPatch(about.diff);
-  const output = isDeclined ? "User rejected the call." : isError ? errorText(tool) : outputText(result, tool.result);
+  const output = isDeclined
+    ? "User rejected the call."
+    : isError
+      ? readErrorText(tool)
+      : readOutput(result, tool.result);
   const more = asFields(tool.additionalData);
   return toolResult(output || (tool.status === "cancelled" ? "Cancelled." : ""), {
     callId,
@@ -97,7 +101,7 @@ function resultMessage(tool: Fields, callId: string | undefined): Message {
   });
 }
 
-function outputText(result: unknown, raw: unknown): string {
+function readOutput(result: unknown, raw: unknown): string {
   if (isFields(result)) {
     for (const name of ["output", "contents", "content", "result", "message"]) {
       const text = result[name];
@@ -118,11 +122,11 @@ function formatPatch(diff: unknown): string | undefined {
   return parts.length > 0 ? parts.join("\n") : undefined;
 }
 
-function errorText({ error, result }: Fields): string {
+function readErrorText({ error, result }: Fields): string {
   const value = typeof error === "string" ? (parseJson(error) ?? error) : error;
   const fields = asFields(value);
-  const told = asString(fields.modelVisibleErrorMessage) ?? asString(fields.clientVisibleErrorMessage);
-  return told ?? asString(value) ?? asString(fields.error) ?? asString(fields.message) ?? asString(result) ?? "Error";
+  const reason = asString(fields.modelVisibleErrorMessage) ?? asString(fields.clientVisibleErrorMessage);
+  return reason ?? asString(value) ?? asString(fields.error) ?? asString(fields.message) ?? asString(result) ?? "Error";
 }
 
 /** A smaller time is relative to the beginning of the request. */

@@ -2,9 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, hasColumn, inputPath, readJsonColumn } from "../sqlite.ts";
+import { hasColumn, makeInputPath, readJsonColumn, selectBounded } from "../sqlite.ts";
 import { asFields, asString, listFields } from "../values.ts";
-import { bubbleMessages, findTime, readUsage } from "./bubbles.ts";
+import { findTime, readBubble, readUsage } from "./bubbles.ts";
 import { findFolder, getWorkspaceFolder } from "./places.ts";
 import { source } from "./text.ts";
 
@@ -39,7 +39,7 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
     if (id === "" || (size.rows === 0 && typeof inline !== "number")) continue;
     const modifiedAt = [updated, created].find((time): time is number => typeof time === "number" && time > 0);
     inputs.push({
-      path: inputPath(path, id),
+      path: makeInputPath(path, id),
       bytes: Number(row.bytes) + Number(size.bytes),
       modifiedAt: modifiedAt ?? 0,
       stamp: [row.id, row.bytes, size.rows, size.latest, size.bytes].join(":"),
@@ -54,7 +54,7 @@ export async function readConversation(
   databasePath: string,
   sink: Sink,
 ): Promise<void> {
-  const statement = database.prepare(`SELECT ${boundedColumn("value")} FROM ${table} WHERE key = ?`);
+  const statement = database.prepare(`SELECT ${selectBounded("value")} FROM ${table} WHERE key = ?`);
   const read = (key: string, label: string): Fields | undefined => {
     sink.entry();
     const row = statement.get(key);
@@ -68,7 +68,7 @@ export async function readConversation(
   const session = new SessionBuilder(sink, source, id);
   const model = asFields(composer.modelConfig).modelName;
   const add = (bubble: Fields): void => {
-    const messages = bubbleMessages(bubble, (type) => sink.unhandled(type));
+    const messages = readBubble(bubble, (type) => sink.unhandled(type));
     const named = asString(asFields(bubble.modelInfo).modelName);
     session.add(messages, {
       at: findTime(bubble),

@@ -7,14 +7,14 @@ const maxFolders = 100;
 /** macOS asks the user before a program may look into these folders. */
 const askedFor = new Set(["Desktop", "Documents", "Downloads", "Library", "Movies", "Music", "Pictures"]);
 
-const wordsIn = (name: string): string[] => name.split(/[^A-Za-z0-9]+/).filter(Boolean);
+const splitName = (name: string): string[] => name.split(/[^A-Za-z0-9]+/).filter(Boolean);
 
 /**
  * Each run of characters other than letters and digits became a hyphen: `home-ada-my-app`. Undefined if several
  * folders match.
  */
-export async function folderNamed(name: string): Promise<string | undefined> {
-  const words = wordsIn(name);
+export async function findNamedFolder(name: string): Promise<string | undefined> {
+  const words = splitName(name);
   const [drive = ""] = words;
   const isDrive = process.platform === "win32" && /^[a-z]$/i.test(drive);
   const search = { found: [] as string[], left: maxFolders };
@@ -31,7 +31,7 @@ async function findBelow(folder: string, words: string[], search: { found: strin
   if (search.left <= 0 || (process.platform === "darwin" && askedFor.has(basename(folder)))) return;
   search.left--;
   for (const entry of await listFolder(folder)) {
-    const own = wordsIn(entry.name);
+    const own = splitName(entry.name);
     const fits = own.length > 0 && own.every((word, index) => word === words[index]);
     if (fits && entry.isDirectory()) await findBelow(join(folder, entry.name), words.slice(own.length), search);
   }

@@ -5,22 +5,22 @@ import { listFolder, statInput } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host, SearchRoot } from "../adapter.ts";
-import { programFolder } from "../search-roots.ts";
+import { getProgramFolder } from "../search-roots.ts";
 import { hasColumn, readColumnText, withDatabase } from "../sqlite.ts";
 import { asFields, asString, listFields, parseUriPath } from "../values.ts";
-import { folderNamed } from "./named-folder.ts";
+import { findNamedFolder } from "./named-folder.ts";
 
-const getGlobalStorage = (host: Host): string => join(programFolder(host), "Cursor", "User", "globalStorage");
+const getGlobalStorage = (host: Host): string => join(getProgramFolder(host), "Cursor", "User", "globalStorage");
 
-export const editorDatabase = (host: Host): string => join(getGlobalStorage(host), "state.vscdb");
+export const getEditorDatabase = (host: Host): string => join(getGlobalStorage(host), "state.vscdb");
 
-export function dataFolders({ home, env }: Host): { stores: string[]; projects: string } {
+export function getDataFolders({ home, env }: Host): { stores: string[]; projects: string } {
   const folder = env.CURSOR_DATA_DIR || join(home, ".cursor");
   return { stores: [join(folder, "chats"), join(folder, "acp-sessions")], projects: join(folder, "projects") };
 }
 
-export function searchRoots(host: Host): SearchRoot[] {
-  const { stores, projects } = dataFolders(host);
+export function getSearchRoots(host: Host): SearchRoot[] {
+  const { stores, projects } = getDataFolders(host);
   const variable = host.env.CURSOR_DATA_DIR ? { variable: "CURSOR_DATA_DIR" } : {};
   return [{ path: getGlobalStorage(host) }, ...[...stores, projects].map((path) => ({ path, ...variable }))];
 }
@@ -56,19 +56,19 @@ export async function findFolder(
   id: string,
   workspaceId: unknown,
 ): Promise<string | undefined> {
-  const header = folderInHeaders(database, id);
+  const header = readHeaderFolder(database, id);
   if (header) return header;
   const storage = join(dirname(dirname(databasePath)), "workspaceStorage");
   if (kept?.storage !== storage || Date.now() - kept.at > keepMs) {
     const workspaces = await readWorkspaces(storage);
-    for (const [conversation, folder] of listedHeaders(database)) workspaces.byConversation.set(conversation, folder);
+    for (const [conversation, folder] of listHeaders(database)) workspaces.byConversation.set(conversation, folder);
     kept = { storage, at: Date.now(), workspaces };
   }
   const { folders, byConversation } = kept.workspaces;
   return folders.get(asString(workspaceId) ?? "") ?? byConversation.get(id);
 }
 
-function folderInHeaders(database: DatabaseSync, id: string): string | undefined {
+function readHeaderFolder(database: DatabaseSync, id: string): string | undefined {
   try {
     const row = database.prepare("SELECT value FROM composerHeaders WHERE composerId = ?").get(id);
     const value = parseJson(readColumnText(row?.value) ?? "");
@@ -78,7 +78,7 @@ function folderInHeaders(database: DatabaseSync, id: string): string | undefined
   }
 }
 
-function listedHeaders(database: DatabaseSync): [id: string, folder: string][] {
+function listHeaders(database: DatabaseSync): [id: string, folder: string][] {
   const listed = hasColumn(database, "ItemTable", "value")
     ? database.prepare("SELECT value FROM ItemTable WHERE key = 'composer.composerHeaders'").get()?.value
     : undefined;
@@ -144,7 +144,7 @@ export async function findProjectFolder(transcript: string): Promise<string | un
     if (basename(folder) !== "agent-transcripts") continue;
     const trusted = await readJsonFile(join(dirname(folder), ".workspace-trusted"));
     const noted = asString(asFields(trusted).workspacePath);
-    return noted ?? (await folderNamed(basename(dirname(folder))));
+    return noted ?? (await findNamedFolder(basename(dirname(folder))));
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { Message, Sink } from "../adapter.ts";
 import { thinking, toolCall, toolResult } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { joinTexts } from "../values.ts";
-import { userText } from "./text.ts";
+import { readUserText } from "./text.ts";
 
 const speaker = /^(user|assistant):\s*$/;
 const heading = /^\[(Thinking|Tool call|Tool result)\] ?(.*)$/;
@@ -52,7 +52,7 @@ class PlainTranscript {
     const lines = this.#lines;
     this.#heading = undefined;
     this.#lines = [];
-    const text = dedented(lines);
+    const text = dedent(lines);
     switch (kind) {
       case "Thinking":
         this.#push(thinking(joinTexts([rest, text])));
@@ -64,7 +64,7 @@ class PlainTranscript {
         this.#push(toolResult(text, { callId: this.#calls > 0 ? `call-${this.#calls}` : undefined }));
         break;
       default:
-        if (this.#role === "user") this.#messages.push(...userText(lines.join("\n").trim()));
+        if (this.#role === "user") this.#messages.push(...readUserText(lines.join("\n").trim()));
         else if (this.#role !== undefined) this.#push({ role: "assistant", content: lines.join("\n").trim() });
     }
   }
@@ -87,7 +87,7 @@ class PlainTranscript {
   }
 }
 
-function dedented(lines: string[]): string {
+function dedent(lines: string[]): string {
   const filled = lines.filter((line) => line.trim() !== "");
   const indent = Math.min(...filled.map((line) => line.length - line.trimStart().length), 1000);
   return lines

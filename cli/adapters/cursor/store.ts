@@ -3,15 +3,15 @@ import type { DatabaseSync } from "node:sqlite";
 import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Input, Message, Sink } from "../adapter.ts";
+import type { Input, Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { withoutCounts } from "../sinks.ts";
 import { readColumnText, statDatabase, withDatabase } from "../sqlite.ts";
 import { asCount, asFields, asString } from "../values.ts";
-import { messagesIn } from "./blobs.ts";
-import { isRedacted, source, userText } from "./text.ts";
+import { readBlobMessages } from "./blobs.ts";
+import { isRedacted, readUserText, source } from "./text.ts";
 
 export async function findStore(path: string): Promise<Input | undefined> {
   const store = await statDatabase(path);
@@ -35,21 +35,21 @@ async function lookInto(path: string): Promise<boolean> {
     // Reading the session counts what is looked at here.
     const ignored = withoutCounts({} as Sink);
     const root = asString(readMeta(database, ignored).latestRootBlobId);
-    return root !== undefined && !messagesIn(database, root, ignored).next().done;
+    return root !== undefined && !readBlobMessages(database, root, ignored).next().done;
   });
 }
 
-export const storeSessionId = (path: string): string => basename(dirname(path));
+export const getStoreId = (path: string): string => basename(dirname(path));
 
 export async function readStore(database: DatabaseSync, path: string, sink: Sink): Promise<void> {
-  const session = new SessionBuilder(sink, source, storeSessionId(path));
+  const session = new SessionBuilder(sink, source, getStoreId(path));
   const about = asFields(await readJsonFile(join(dirname(path), "meta.json")));
   session.noteFolder(about.cwd);
   const meta = readMeta(database, sink);
   for (const name of [meta.name, about.title]) if (name !== "New Agent") session.noteTitle(name);
   for (const time of [meta.createdAt, about.createdAtMs]) session.noteTime(time);
   const root = asString(meta.latestRootBlobId);
-  for (const message of root ? messagesIn(database, root, sink) : []) {
+  for (const message of root ? readBlobMessages(database, root, sink) : []) {
     const messages = readMessages(message, sink);
     const { requestId } = getOptions(message);
     const model = message.role === "assistant" ? (findModel(message) ?? meta.lastUsedModel) : undefined;
@@ -83,12 +83,12 @@ function readMessages(message: Fields, sink: Sink): Message[] {
   switch (message.role) {
     case "user": {
       const text = joinBlockTexts(message.content, unhandled);
-      return getOptions(message).isSummary === true && text ? [notice(text, "user")] : userText(text);
+      return getOptions(message).isSummary === true && text ? [notice(text, "user")] : readUserText(text);
     }
     case "assistant":
-      return toBlocks(message.content).flatMap((block) => answerMessages(block, unhandled));
+      return toBlocks(message.content).flatMap((block) => readAnswerBlock(block, unhandled));
     case "tool":
-      return toBlocks(message.content).flatMap((block) => resultMessages(block, message, unhandled));
+      return toBlocks(message.content).flatMap((block) => readResultBlock(block, message, unhandled));
     case "system":
       return [];
     default:
@@ -97,7 +97,7 @@ function readMessages(message: Fields, sink: Sink): Message[] {
   }
 }
 
-function answerMessages(block: Fields, unhandled: (type: string) => void): Message[] {
+function readAnswerBlock(block: Fields, unhandled: Unhandled): Message[] {
   const text = asString(block.text);
   switch (block.type) {
     case "text":
@@ -114,7 +114,7 @@ function answerMessages(block: Fields, unhandled: (type: string) => void): Messa
   }
 }
 
-function resultMessages(block: Fields, message: Fields, unhandled: (type: string) => void): Message[] {
+function readResultBlock(block: Fields, message: Fields, unhandled: Unhandled): Message[] {
   if (block.type !== "tool-result") {
     unhandled(`content.${asString(block.type) ?? "(none)"}`);
     return [];
@@ -123,7 +123,7 @@ function resultMessages(block: Fields, message: Fields, unhandled: (type: string
   const output = asFields(high.output);
   const outcome = [output.success, output.failure, output.error].find(isFields) ?? {};
   return [
-    toolResult(resultText(block, unhandled), {
+    toolResult(readResultText(block, unhandled), {
       callId: block.toolCallId,
       isError: [high.isError, output.isError, block.isError].includes(true),
       exitCode: outcome.exitCode,
@@ -133,7 +133,7 @@ function resultMessages(block: Fields, message: Fields, unhandled: (type: string
   ];
 }
 
-function resultText({ result, experimental_content: content }: Fields, unhandled: (type: string) => void): string {
+function readResultText({ result, experimental_content: content }: Fields, unhandled: Unhandled): string {
   if (typeof result === "string") return result;
   const text = joinBlockTexts(content, unhandled);
   return text || (result === undefined || result === null ? "" : JSON.stringify(result));

@@ -3,16 +3,16 @@ import { basename, dirname, join } from "node:path";
 import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
-import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
+import { joinBlockTexts, readAssistantBlocks, readUserBlocks, toBlocks } from "../blocks.ts";
 import { notice, toNotices, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { findProjectFolder } from "./places.ts";
 import { readPlainTranscript } from "./plain-transcript.ts";
-import { isRedacted, source, userText } from "./text.ts";
+import { isRedacted, readUserText, source } from "./text.ts";
 
-export const transcriptSessionId = (path: string): string => basename(path).replace(/\.[^.]*$/, "");
+export const getTranscriptId = (path: string): string => basename(path).replace(/\.[^.]*$/, "");
 
 /** Matches `agent-transcripts/ID/ID.jsonl` and `…/ID/subagents/CHILD.jsonl`, and text with the ending `.txt`. */
 export const isTranscript = (path: string): boolean =>
@@ -21,13 +21,13 @@ export const isTranscript = (path: string): boolean =>
 export const isPlain = (path: string): boolean => path.endsWith(".txt");
 
 export async function isInJson(path: string): Promise<boolean> {
-  const [folder, id] = [dirname(path), transcriptSessionId(path)];
+  const [folder, id] = [dirname(path), getTranscriptId(path)];
   const others = [join(folder, `${id}.jsonl`), join(folder, id, `${id}.jsonl`)];
   return (await Promise.all(others.map(statInput))).some(Boolean);
 }
 
 export async function readTranscript(path: string, sink: Sink): Promise<void> {
-  const session = new SessionBuilder(sink, source, transcriptSessionId(path));
+  const session = new SessionBuilder(sink, source, getTranscriptId(path));
   if (basename(dirname(path)) === "subagents") session.note("parent", basename(dirname(dirname(path))));
   session.noteFolder(await findProjectFolder(path));
   const { birthtimeMs, mtimeMs } = await stat(path);
@@ -35,20 +35,20 @@ export async function readTranscript(path: string, sink: Sink): Promise<void> {
   session.noteTime(birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs);
   if (isPlain(path)) return readPlainTranscript(path, sink, session);
   await readRecords(path, sink, (record) => {
-    const messages = recordMessages(record, (type) => sink.unhandled(type));
+    const messages = readRecord(record, (type) => sink.unhandled(type));
     session.add(messages, { at: record.timestamp, model: record.role === "assistant" ? record.model : undefined });
   });
   session.end();
 }
 
-function recordMessages(record: Fields, unhandled: (type: string) => void): Message[] {
+function readRecord(record: Fields, unhandled: Unhandled): Message[] {
   const { role, type } = record;
   const content = isFields(record.message) ? record.message.content : record.content;
-  if (role === "user") return userMessages(content, unhandled);
+  if (role === "user") return readUserMessages(content, unhandled);
   if (role === "assistant") {
     const blocks = toBlocks(content).filter(({ text }) => typeof text !== "string" || !isRedacted(text));
     return blocks.flatMap((block) =>
-      outputs.has(block.type) ? userMessages([block], unhandled) : assistantMessages([block], unhandled),
+      outputs.has(block.type) ? readUserMessages([block], unhandled) : readAssistantBlocks([block], unhandled),
     );
   }
   if (role === "system") {
@@ -62,11 +62,11 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
 
 const outputs = new Set<unknown>(["tool-result", "tool_result", "command_output", "redacted"]);
 
-function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
+function readUserMessages(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "text":
-        return userText(asString(block.text) ?? "").filter(({ content: text }) => !isRedacted(text));
+        return readUserText(asString(block.text) ?? "").filter(({ content: text }) => !isRedacted(text));
       case "tool-result":
         return [toolResult(joinBlockTexts(block.content, unhandled), { callId: block.tool_use_id })];
       case "command_output":
@@ -74,7 +74,7 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
       case "redacted":
         return [];
       default:
-        return userBlocks([block], unhandled);
+        return readUserBlocks([block], unhandled);
     }
   });
 }

@@ -1,11 +1,11 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, toBlocks, userBlocks } from "../blocks.ts";
+import { readAssistantBlocks, readUserBlocks, toBlocks } from "../blocks.ts";
 import { toNotices } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readAnthropicTokens, readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, joinTexts } from "../values.ts";
-import { isStreamed, streamedMessages } from "./stream.ts";
+import { isStreamed, readStreamed } from "./stream.ts";
 
 export const source = "droid";
 
@@ -35,7 +35,7 @@ export class DroidSession {
 
   #readMessages(record: Fields): Message[] | undefined {
     if (record.type === "completion") this.#noteUsage(record.usage);
-    if (isStreamed(record)) return streamedMessages(record, this.#lastWords);
+    if (isStreamed(record)) return readStreamed(record, this.#lastWords);
     switch (record.type) {
       case "system":
         this.#session.noteFolder(record.cwd);
@@ -70,11 +70,11 @@ export class DroidSession {
       this.#sink.invalid();
       return undefined;
     }
-    if (message.role === "user") return userBlocks(message.content, this.#unhandled);
+    if (message.role === "user") return readUserBlocks(message.content, this.#unhandled);
     if (message.role === "assistant") {
       const isResult = ({ type }: Fields) => type === "tool_result";
       return toBlocks(message.content).flatMap((block) =>
-        isResult(block) ? userBlocks([block], this.#unhandled) : assistantMessages([block], this.#unhandled),
+        isResult(block) ? readUserBlocks([block], this.#unhandled) : readAssistantBlocks([block], this.#unhandled),
       );
     }
     this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { userMessages } from "../blocks.ts";
+import { splitUserText } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts } from "../values.ts";
 
@@ -9,7 +9,7 @@ const types = new Set(["tool_call", "tool_result", "completion", "error", "reaso
 export const isStreamed = ({ type, text }: Fields): boolean =>
   types.has(asString(type) ?? "") || (type === "message" && typeof text === "string");
 
-export function streamedMessages(record: Fields, lastWords: string | undefined): Message[] {
+export function readStreamed(record: Fields, lastWords: string | undefined): Message[] {
   const text = asString(record.text) ?? "";
   const callId = asString(record.toolCallId) ?? asString(record.id);
   switch (record.type) {
@@ -27,7 +27,7 @@ export function streamedMessages(record: Fields, lastWords: string | undefined):
       return toThoughts(text);
     default:
       if (text === "") return [];
-      return record.role === "user" ? userMessages(text) : [{ role: "assistant", content: text }];
+      return record.role === "user" ? splitUserText(text) : [{ role: "assistant", content: text }];
   }
 }
 
@@ -35,10 +35,10 @@ function makeResult({ value, error, isError }: Fields, callId: string | undefine
   const { stdout, stderr, exitCode } = asFields(value);
   const printed = joinTexts([stdout, stderr]);
   const text = asString(value) ?? (printed || (isFields(value) && exitCode === undefined ? JSON.stringify(value) : ""));
-  const told = isFields(error) ? asString(error.message) : asString(error);
-  return toolResult(text || (told ?? ""), {
+  const reason = isFields(error) ? asString(error.message) : asString(error);
+  return toolResult(text || (reason ?? ""), {
     callId,
-    isError: isError === true || told !== undefined,
+    isError: isError === true || reason !== undefined,
     exitCode: asCount(exitCode),
   });
 }

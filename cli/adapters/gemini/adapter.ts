@@ -4,12 +4,12 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readRecords, readWholeFile } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { Reorderer } from "../reorderer.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { withoutCounts } from "../sinks.ts";
 import { asString } from "../values.ts";
-import { projectFolder, readProjects } from "./projects.ts";
+import { findProjectFolder, readProjects } from "./projects.ts";
 import { ReplayPlan } from "./replay.ts";
-import { GeminiSession, type Identity, source } from "./session.ts";
+import { GeminiSession, type RecordingIdentity, source } from "./session.ts";
 
 /**
  * Newer files are logs, read twice (replay.ts), older ones one JSON text. Older versions began a new file for the same
@@ -30,7 +30,7 @@ export const gemini: Adapter = {
   },
   async parse(input, sink) {
     const known = await readProjects(input.path);
-    const folder = projectFolder(known, [known.name]);
+    const folder = findProjectFolder(known, [known.name]);
     if (folder) sink.folder(folder);
     const read = await openRecording(input, sink);
     if (!read) return;
@@ -43,7 +43,7 @@ export const gemini: Adapter = {
       sink,
       plan.meta,
       identity,
-      folder ?? projectFolder(known, [plan.meta.projectHash]),
+      folder ?? findProjectFolder(known, [plan.meta.projectHash]),
     );
     const order = plan.order();
     const reorderer = new Reorderer(maxWaiting, (record) => session.add(record));
@@ -59,7 +59,7 @@ export const gemini: Adapter = {
 const maxWaiting = 20;
 
 function searchRoots(host: Host): SearchRoot[] {
-  return [homeRoot(host, "GEMINI_CLI_HOME", "", ".gemini", "tmp")];
+  return [getHomeRoot(host, "GEMINI_CLI_HOME", "", ".gemini", "tmp")];
 }
 
 async function* findRecordings(chats: string): AsyncGenerator<Input> {
@@ -75,10 +75,10 @@ async function* findRecordings(chats: string): AsyncGenerator<Input> {
   for (const input of wholes) if (!logs.has(`${input.path}l`)) yield input;
 }
 
-type Read = (sink: Sink, handle: (record: Fields, at: number) => void) => Promise<unknown>;
+type ReadRecords = (sink: Sink, handle: (record: Fields, at: number) => void) => Promise<unknown>;
 
 /** Undefined, and counted, if the input is invalid. */
-async function openRecording({ path }: Input, sink: Sink): Promise<Read | undefined> {
+async function openRecording({ path }: Input, sink: Sink): Promise<ReadRecords | undefined> {
   if (path.endsWith(".jsonl")) {
     return (to, handle) => {
       let at = 0;
@@ -110,13 +110,13 @@ function countRecord(kind: ReturnType<ReplayPlan["add"]>, sink: Sink): void {
   if (typeof kind === "object") sink.unhandled(kind.unknown);
 }
 
-async function findIdentity({ path }: Input, meta: Fields): Promise<Identity> {
+async function findIdentity({ path }: Input, meta: Fields): Promise<RecordingIdentity> {
   const name = basename(path).replace(/\.jsonl?$/, "");
   const sessionId = asString(meta.sessionId) ?? name;
   const folder = dirname(path);
   const parent = basename(folder) === "chats" ? undefined : basename(folder);
   if (parent) return { sourceId: `${parent}/${name}`, sessionId, parent };
-  const earlier = await earlierFiles(folder, name);
+  const earlier = await findEarlierFiles(folder, name);
   const before = earlier.at(-1);
   if (before === undefined) return { sourceId: sessionId, sessionId };
   const continues = earlier.length === 1 ? sessionId : `${sessionId}/${before}`;
@@ -124,7 +124,7 @@ async function findIdentity({ path }: Input, meta: Fields): Promise<Identity> {
 }
 
 /** Names are `session-MINUTE-ID`, with the id's first eight characters. */
-async function earlierFiles(folder: string, name: string): Promise<string[]> {
+async function findEarlierFiles(folder: string, name: string): Promise<string[]> {
   const [id] = /-[0-9a-f]{8}$/.exec(name) ?? [];
   if (!id) return [];
   const names = (await listFolder(folder)).map((entry) => entry.name.replace(/\.jsonl?$/, ""));

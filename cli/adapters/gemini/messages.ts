@@ -1,20 +1,20 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toolCall, toolResult, toThoughts, withAttachments, withTime } from "../messages.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
-import { listAttachments, readExitCode, readPartText, readResponse, userMessages } from "./parts.ts";
+import { listAttachments, readExitCode, readPartText, readResponse, splitUserText } from "./parts.ts";
 
 const injected =
   /^\s*<(?:session_context|state_snapshot|hook_context)\b|^You have [\w ]+\. You have one final chance to complete the task/;
 
 /** Later records repeat calls and results in what was sent to the model. */
 export class GeminiMessages {
-  readonly #unhandled: (type: string) => void;
+  readonly #unhandled: Unhandled;
   readonly #sessionId: string;
   readonly #called = new Set<string>();
   readonly #answered = new Set<string>();
 
-  constructor(sessionId: string, unhandled: (type: string) => void) {
+  constructor(sessionId: string, unhandled: Unhandled) {
     this.#sessionId = sessionId;
     this.#unhandled = unhandled;
   }
@@ -37,7 +37,7 @@ export class GeminiMessages {
 
   #answer({ thoughts, content, toolCalls }: Fields): Message[] {
     const called = listFields(toolCalls).flatMap((call) => this.#call(call));
-    return [...listFields(thoughts).flatMap(thoughtMessages), ...this.#parts(content, "assistant"), ...called];
+    return [...listFields(thoughts).flatMap(readThought), ...this.#parts(content, "assistant"), ...called];
   }
 
   #call(call: Fields): Message[] {
@@ -79,7 +79,7 @@ export class GeminiMessages {
     let before: { result: Message | undefined } | undefined;
     const flush = () => {
       if (text.trim() !== "") {
-        const [first, ...others] = textMessages(text, role);
+        const [first, ...others] = readText(text, role);
         if (first) messages.push(withAttachments(first, attachments), ...others);
       }
       text = "";
@@ -126,13 +126,13 @@ export class GeminiMessages {
   }
 }
 
-function textMessages(text: string, role: "user" | "assistant" | "system"): Message[] {
+function readText(text: string, role: "user" | "assistant" | "system"): Message[] {
   if (role === "system") return [notice(text)];
   if (role === "assistant") return [{ role, content: text }];
-  return injected.test(text) ? [notice(text, "user")] : userMessages(text);
+  return injected.test(text) ? [notice(text, "user")] : splitUserText(text);
 }
 
-function thoughtMessages({ subject, description, timestamp }: Fields): Message[] {
+function readThought({ subject, description, timestamp }: Fields): Message[] {
   return toThoughts(joinTexts([subject, description], "\n\n")).map((thought) => withTime(thought, timestamp));
 }
 

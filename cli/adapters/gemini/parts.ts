@@ -1,14 +1,14 @@
 // Gemini CLI and its descendants write content in the shape of Gemini's API.
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { makeAttachment, notice } from "../messages.ts";
-import { inlineText } from "../pictures.ts";
+import { formatInlineData } from "../pictures.ts";
 import { asString, joinTexts, listFields } from "../values.ts";
 
 /** The program puts the content of files that the user names (`@path`) below the user's words. */
 const references = /(?<!\s)\s*--- Content from referenced files ---[\s\S]*?(?:--- End of content ---|$)/g;
 
-export function userMessages(text: string): Message[] {
+export function splitUserText(text: string): Message[] {
   const added = text.match(references) ?? [];
   if (added.length === 0) return [{ role: "user", content: text }];
   const own = text.replace(references, "").trim();
@@ -16,9 +16,9 @@ export function userMessages(text: string): Message[] {
   return own === "" ? notices : [{ role: "user", content: own }, ...notices];
 }
 
-export function readPartText(part: Fields, unhandled: (type: string) => void): string {
+export function readPartText(part: Fields, unhandled: Unhandled): string {
   if (typeof part.text === "string") return part.text;
-  if (isFields(part.inlineData)) return inlineText(part.inlineData);
+  if (isFields(part.inlineData)) return formatInlineData(part.inlineData);
   if (isFields(part.fileData)) return `[file: ${asString(part.fileData.fileUri) ?? ""}]`;
   if (isFields(part.executableCode)) return asString(part.executableCode.code) ?? "";
   if (isFields(part.codeExecutionResult)) return asString(part.codeExecutionResult.output) ?? "";
@@ -32,7 +32,9 @@ export const listAttachments = ({ inlineData, fileData }: Fields): Fields[] =>
     .map(({ mimeType, displayName, fileUri }) => makeAttachment(mimeType, asString(displayName) ?? fileUri));
 
 export function readResponse({ response, parts }: Fields): string {
-  const pictures = listFields(parts).map(({ inlineData }) => (isFields(inlineData) ? inlineText(inlineData) : ""));
+  const pictures = listFields(parts).map(({ inlineData }) =>
+    isFields(inlineData) ? formatInlineData(inlineData) : "",
+  );
   return joinTexts([formatResponse(response), ...pictures]);
 }
 

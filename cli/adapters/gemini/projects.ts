@@ -24,7 +24,7 @@ export async function readProjects(path: string): Promise<Projects> {
   const projects = asFields(asFields(registry).projects);
   const trusted = await readJsonFile(join(home, "trustedFolders.json"));
   const hashes = new Map<string, string>();
-  const paths = [...Object.keys(projects), ...trustedPaths(trusted)];
+  const paths = [...Object.keys(projects), ...listTrustedPaths(trusted)];
   for (const one of paths) hashes.set(createHash("sha256").update(one).digest("hex"), one);
   return {
     name: basename(project),
@@ -35,14 +35,14 @@ export async function readProjects(path: string): Promise<Projects> {
 }
 
 /** `TRUST_PARENT` also trusts the folder above. */
-function trustedPaths(trusted: unknown): string[] {
+function listTrustedPaths(trusted: unknown): string[] {
   const entries = isFields(trusted) ? Object.entries(trusted) : [];
   return entries.flatMap(([path, level]) => (level === "TRUST_PARENT" ? [getParent(path), path] : [path]));
 }
 
 const getParent = (path: string): string => path.replace(/[/\\][^/\\]+[/\\]?$/, "");
 
-export function projectFolder({ noted, names, hashes }: Projects, ids: unknown[]): string | undefined {
+export function findProjectFolder({ noted, names, hashes }: Projects, ids: unknown[]): string | undefined {
   const found = ids.map((id) => (typeof id === "string" ? (names.get(id) ?? hashes.get(id)) : undefined));
   return noted || found.find(Boolean);
 }

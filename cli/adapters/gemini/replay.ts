@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { asString, listFields } from "../values.ts";
 
 /** The position of a message's last version. */
-type Position = { at: number; isReplaced: boolean };
+type VersionPosition = { at: number; isReplaced: boolean };
 
 export type Rewind = { type: "rewind"; turns: number };
 
@@ -16,7 +16,7 @@ export class ReplayPlan {
   hasMessages = false;
   /** A message was written as a record of its own. */
   hasOwnMessages = false;
-  readonly #positions = new Map<string, Position>();
+  readonly #positions = new Map<string, VersionPosition>();
   readonly #rewinds = new Map<string, Rewind>();
   readonly #live = new Map<string, boolean>();
 
@@ -46,7 +46,7 @@ export class ReplayPlan {
     for (const message of listFields(messages)) this.#addMessage(message, { at, isReplaced: true });
   }
 
-  #addMessage({ id, type }: Fields, position: Position): void {
+  #addMessage({ id, type }: Fields, position: VersionPosition): void {
     if (typeof id !== "string") return;
     this.hasMessages = true;
     if (!position.isReplaced) this.hasOwnMessages = true;

@@ -8,7 +8,7 @@ import { GeminiMessages } from "./messages.ts";
 
 export const source = "gemini-cli";
 
-export type Identity = { sourceId: string; sessionId: string; parent?: string; continues?: string };
+export type RecordingIdentity = { sourceId: string; sessionId: string; parent?: string; continues?: string };
 
 export class GeminiSession {
   readonly #session: SessionBuilder;
@@ -17,7 +17,7 @@ export class GeminiSession {
   constructor(
     sink: Sink,
     meta: Fields,
-    { sourceId, sessionId, parent, continues }: Identity,
+    { sourceId, sessionId, parent, continues }: RecordingIdentity,
     folder: string | undefined,
   ) {
     this.#session = new SessionBuilder(sink, source, sourceId);
@@ -32,7 +32,7 @@ export class GeminiSession {
   }
 
   add(record: Fields): void {
-    const messages = record.type === "rewind" ? [rewindNotice(record.turns)] : this.#messages.read(record);
+    const messages = record.type === "rewind" ? [makeRewindNotice(record.turns)] : this.#messages.read(record);
     this.#session.send(messages, {
       at: record.timestamp,
       model: messages.length > 0 ? record.model : undefined,
@@ -46,7 +46,7 @@ export class GeminiSession {
   }
 }
 
-const rewindNotice = (turns: unknown): Message =>
+const makeRewindNotice = (turns: unknown): Message =>
   notice(turns === 1 ? "The last turn was taken back." : `The last ${Number(turns)} turns were taken back.`);
 
 function readUsage(tokens: Fields): Usage {

@@ -2,11 +2,11 @@ import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
-import { dataRoot, localDataRoot, programFolder } from "../search-roots.ts";
+import { getDataRoot, getLocalDataRoot, getProgramFolder } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
+import { findSessions, readDatabase, splitInputPath } from "../sqlite.ts";
 import { listSessions, readSession, readUsage } from "./database.ts";
-import { contentMessages, source, toTime } from "./messages.ts";
+import { readContent, source, toTime } from "./messages.ts";
 
 const databaseName = "sessions.db";
 
@@ -24,7 +24,7 @@ export const goose: Adapter = {
     for (const { path } of searchRoots(host)) {
       const database = join(path, databaseName);
       for (const input of await findSessions(database, listSessions)) {
-        const { id } = inputParts(input.path);
+        const { id } = splitInputPath(input.path);
         if (id !== undefined && known.has(id)) continue;
         if (id !== undefined) known.add(id);
         yield input;
@@ -45,9 +45,9 @@ function searchRoots(host: Host): SearchRoot[] {
   const { env, platform } = host;
   const root = env.GOOSE_PATH_ROOT;
   if (root) return [{ path: join(root, "data", "sessions"), variable: "GOOSE_PATH_ROOT" }];
-  if (platform === "win32") return [{ path: join(programFolder(host), "Block", "goose", "data", "sessions") }];
-  const shared = dataRoot(host, "goose", "sessions");
-  return platform === "darwin" ? [shared, localDataRoot(host, "Block", "goose", "sessions")] : [shared];
+  if (platform === "win32") return [{ path: join(getProgramFolder(host), "Block", "goose", "data", "sessions") }];
+  const shared = getDataRoot(host, "goose", "sessions");
+  return platform === "darwin" ? [shared, getLocalDataRoot(host, "Block", "goose", "sessions")] : [shared];
 }
 
 async function readOlderSession(path: string, sink: Sink): Promise<void> {
@@ -60,7 +60,7 @@ async function readOlderSession(path: string, sink: Sink): Promise<void> {
       sink.skipped();
       return;
     }
-    const messages = contentMessages(record.role, record.content, false, (type) => sink.unhandled(type));
+    const messages = readContent(record.role, record.content, false, (type) => sink.unhandled(type));
     session.add(messages, { at: toTime(record.created) });
   });
   session.end();

@@ -2,10 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, hasColumn, inputPath, readColumnText, readJsonList } from "../sqlite.ts";
+import { hasColumn, makeInputPath, readColumnText, readJsonList, selectBounded } from "../sqlite.ts";
 import { addUsage, readTokens, type Usage } from "../usage.ts";
 import { asFields, asString } from "../values.ts";
-import { contentMessages, source, toTime } from "./messages.ts";
+import { readContent, source, toTime } from "./messages.ts";
 
 export function listSessions(path: string, database: DatabaseSync): Input[] {
   const ledger = hasColumn(database, "usage_ledger", "session_id")
@@ -22,7 +22,7 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
     )
     .all();
   return rows.map((row) => ({
-    path: inputPath(path, String(row.id)),
+    path: makeInputPath(path, String(row.id)),
     bytes: Number(row.bytes),
     modifiedAt: Number(toTime(row.at)) || 0,
     stamp: [row.changed, row.messages, row.latest, row.bytes, row.used].join(":"),
@@ -48,7 +48,7 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
   const answers = index.flatMap(({ role, at }) => (role === "assistant" ? [Number(toTime(at))] : []));
   const metadata = hasColumn(database, "messages", "metadata_json") ? "metadata_json" : "NULL";
   const read = database.prepare(
-    `SELECT role, ${boundedColumn("content_json", "content")}, ${metadata} AS metadata FROM messages WHERE id = ?`,
+    `SELECT role, ${selectBounded("content_json", "content")}, ${metadata} AS metadata FROM messages WHERE id = ?`,
   );
   for (const entry of index) {
     sink.entry();
@@ -87,7 +87,7 @@ function readMessages(row: Fields, label: string, sink: Sink) {
   if (!content) return [];
   const metadata = parseJson(readColumnText(row.metadata) ?? "");
   const isHidden = isFields(metadata) && metadata.userVisible === false;
-  const messages = contentMessages(row.role, content, isHidden, (type) => sink.unhandled(type));
+  const messages = readContent(row.role, content, isHidden, (type) => sink.unhandled(type));
   if (messages.length === 0) sink.skipped();
   return messages;
 }

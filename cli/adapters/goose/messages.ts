@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import { asFields, asString, listFields, toMilliseconds } from "../values.ts";
 
 export const source = "goose";
@@ -24,12 +24,7 @@ export function toTime(value: unknown): unknown {
 }
 
 /** @param isHidden whether it is not shown to the user */
-export function contentMessages(
-  role: unknown,
-  content: unknown,
-  isHidden: boolean,
-  unhandled: (type: string) => void,
-): Message[] {
+export function readContent(role: unknown, content: unknown, isHidden: boolean, unhandled: Unhandled): Message[] {
   if (role !== "user" && role !== "assistant") {
     unhandled(`role.${asString(role) ?? "(none)"}`);
     return [];
@@ -41,24 +36,24 @@ export function contentMessages(
       case "text":
         return toTexts(role, text).map((message) => (isHidden ? notice(message.content, role) : message));
       case "image":
-        return [{ role, content: dataText("image", item.mimeType, item.data) }];
+        return [{ role, content: formatData("image", item.mimeType, item.data) }];
       case "thinking":
       case "reasoning":
         return toThoughts(asString(item.thinking) ?? text);
       case "toolRequest":
       case "frontendToolRequest":
-        return [callMessage(item)];
+        return [readCall(item)];
       case "toolResponse":
-        return [resultMessage(item, unhandled)];
+        return [readResult(item, unhandled)];
       case "actionRequired":
         return toNotices(asFields(item.data).message);
       default:
-        return otherMessages(item, unhandled);
+        return readOther(item, unhandled);
     }
   });
 }
 
-function otherMessages(item: Fields, unhandled: (type: string) => void): Message[] {
+function readOther(item: Fields, unhandled: Unhandled): Message[] {
   const type = asString(item.type) ?? "(none)";
   const report = Object.hasOwn(reports, type) ? reports[type] : undefined;
   if (report) return item.notificationType === "thinkingMessage" ? [] : toNotices(item[report]);
@@ -66,13 +61,13 @@ function otherMessages(item: Fields, unhandled: (type: string) => void): Message
   return [];
 }
 
-function callMessage({ id, toolCall: envelope }: Fields): Message {
+function readCall({ id, toolCall: envelope }: Fields): Message {
   const { value, error } = asFields(envelope);
   if (isFields(value)) return toolCall(value.name, id, value.arguments);
   return toolCall("tool", asString(id), asString(error));
 }
 
-function resultMessage({ id, toolResult: envelope }: Fields, unhandled: (type: string) => void): Message {
+function readResult({ id, toolResult: envelope }: Fields, unhandled: Unhandled): Message {
   const { status, value, error } = asFields(envelope);
   const callId = asString(id);
   if (status === "error") return toolResult(asString(error) ?? "Error", { callId, isError: true });
@@ -80,7 +75,7 @@ function resultMessage({ id, toolResult: envelope }: Fields, unhandled: (type: s
   const items = listFields(content);
   const forModel = items.filter((item) => getAudience(item)?.includes("assistant") !== false);
   const output = (forModel.length > 0 ? forModel : items)
-    .map((item) => itemText(item, unhandled))
+    .map((item) => readItemText(item, unhandled))
     .filter(Boolean)
     .join("\n");
   return toolResult(output || (typeof content === "string" ? content : ""), {
@@ -93,16 +88,16 @@ function getAudience({ annotations }: Fields): unknown[] | undefined {
   return isFields(annotations) && Array.isArray(annotations.audience) ? annotations.audience : undefined;
 }
 
-function itemText(item: Fields, unhandled: (type: string) => void): string {
+function readItemText(item: Fields, unhandled: Unhandled): string {
   switch (item.type) {
     case "text":
       return asString(item.text) ?? "";
     case "image":
     case "audio":
-      return dataText(item.type, item.mimeType, item.data);
+      return formatData(item.type, item.mimeType, item.data);
     case "resource": {
       const resource = asFields(item.resource);
-      return asString(resource.text) ?? dataText("resource", resource.mimeType, resource.blob);
+      return asString(resource.text) ?? formatData("resource", resource.mimeType, resource.blob);
     }
     case "resource_link":
       return asString(item.uri) ?? "";

@@ -4,10 +4,10 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Input } from "../adapter.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { asFields } from "../values.ts";
 import { findCopied } from "./forks.ts";
-import { getModel, historyMessages } from "./history.ts";
+import { getModel, readHistoryItem } from "./history.ts";
 import { GrokSession, source } from "./session.ts";
 
 const log = "updates.jsonl";
@@ -21,7 +21,7 @@ export const grok = makeFileAdapter({
   name: source,
   title: "Grok Build",
   version: 2,
-  searchRoots: (host) => [homeRoot(host, "GROK_HOME", ".grok", "sessions")],
+  searchRoots: (host) => [getHomeRoot(host, "GROK_HOME", ".grok", "sessions")],
   matches: (name) => name === log || name === history,
   accepts: isRead,
   getSibling: (path) => join(dirname(path), "summary.json"),
@@ -32,7 +32,7 @@ export const grok = makeFileAdapter({
     const session = new GrokSession(sink, basename(folder), summary, await findCopied(input, summary));
     await readRecords(path, sink, (record) => {
       if (basename(path) === log) session.addUpdate(record);
-      else session.addMessages(historyMessages(record, session.unhandled), getModel(record));
+      else session.addMessages(readHistoryItem(record, session.unhandled), getModel(record));
     });
     session.end();
   },

@@ -1,22 +1,20 @@
 import type { Fields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
-import { userText } from "../cursor/text.ts";
+import type { Message, Unhandled } from "../adapter.ts";
+import { readUserText } from "../cursor/text.ts";
 import { toFunctionCall, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
-import { pictureMessage } from "../pictures.ts";
+import { makePicture } from "../pictures.ts";
 import { asFields, asString, listFields } from "../values.ts";
-
-type Unhandled = (type: string) => void;
 
 export const getModel = ({ model_id: model }: Fields): string | undefined => asString(model);
 
-export function historyMessages(item: Fields, unhandled: Unhandled): Message[] {
+export function readHistoryItem(item: Fields, unhandled: Unhandled): Message[] {
   switch (item.type ?? item.role) {
     case "system":
       return [];
     case "user":
-      return userMessages(item, unhandled);
+      return readUserMessages(item, unhandled);
     case "assistant":
-      return answerMessages(item);
+      return readAnswer(item);
     case "reasoning":
       return toThoughts([...listTexts(item.summary), ...listTexts(item.content)].join("\n"));
     case "tool_result":
@@ -33,17 +31,17 @@ export function historyMessages(item: Fields, unhandled: Unhandled): Message[] {
 }
 
 /** Words that came while the agent worked also have a reason. */
-function userMessages({ content, synthetic_reason: reason }: Fields, unhandled: Unhandled): Message[] {
+function readUserMessages({ content, synthetic_reason: reason }: Fields, unhandled: Unhandled): Message[] {
   const text = listTexts(content).join("\n");
   if (reason !== undefined && reason !== null && reason !== "interjection") return toNotices(text, "user");
   const parts = listFields(content);
-  const images = parts.filter(({ type }) => type === "image").map(({ url }) => pictureMessage(url));
+  const images = parts.filter(({ type }) => type === "image").map(({ url }) => makePicture(url));
   for (const { type } of parts)
     if (type !== "text" && type !== "image") unhandled(`content.${asString(type) ?? "(none)"}`);
-  return [...userText(text), ...images];
+  return [...readUserText(text), ...images];
 }
 
-function answerMessages({ content, tool_calls: calls, reasoning_content: thought }: Fields): Message[] {
+function readAnswer({ content, tool_calls: calls, reasoning_content: thought }: Fields): Message[] {
   const text = listTexts(content).join("\n");
   return [...toThoughts(thought), ...toTexts("assistant", text), ...listFields(calls).map(toFunctionCall)];
 }

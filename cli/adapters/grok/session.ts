@@ -1,8 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { userText } from "../cursor/text.ts";
+import { readUserText } from "../cursor/text.ts";
 import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, asTimestamp, dropOldest, listFields, toWords } from "../values.ts";
@@ -10,7 +10,7 @@ import { asCount, asFields, asString, asTimestamp, dropOldest, listFields, toWor
 export const source = "grok-build";
 
 /** Messages are sent without tokens, and calls without input, beyond this number. */
-const maxHeld = 50;
+const maxDelayed = 50;
 const maxIds = 1000;
 
 /** Updates of the protocol that agents and editors share (ACP), and Grok's own. */
@@ -40,7 +40,7 @@ export class GrokSession {
   readonly #forkedAt: number;
   readonly #isCopied: (record: Fields) => boolean;
   #growing: Growing | undefined;
-  #held: Message[] = [];
+  #delayed: Message[] = [];
   readonly #bare = new Map<string, { message: Message; name: string }>();
   readonly #answered = new Set<string>();
   readonly #counted = new Set<string>();
@@ -100,7 +100,7 @@ export class GrokSession {
     const content = asFields(update.content);
     const texts = content.type === "text" ? this.#growing?.texts : this.#growing?.files;
     texts?.push(this.#readText(content));
-    this.#growing?.attachments.push(...attachmentsIn(content));
+    this.#growing?.attachments.push(...listAttachments(content));
     return true;
   }
 
@@ -110,7 +110,7 @@ export class GrokSession {
         return asString(content.text) ?? "";
       case "image":
       case "audio":
-        return dataText(content.type, content.mimeType, content.data);
+        return formatData(content.type, content.mimeType, content.data);
       case "resource_link":
         return `[file: ${asString(content.uri) ?? ""}]`;
       case "resource":
@@ -130,7 +130,7 @@ export class GrokSession {
     const text = texts.filter(Boolean).join(kind === "user_message" ? "\n" : "");
     if (text.trim() === "") return;
     if (kind === "user_message") {
-      const words = userText(text);
+      const words = readUserText(text);
       const last = words.pop();
       if (last) words.push(withAttachments(last, attachments));
       this.#hold(words, at);
@@ -198,9 +198,9 @@ export class GrokSession {
   #hold(messages: Message[], at: string | undefined): void {
     for (const message of messages) {
       if (at) message.createdAt = at;
-      this.#held.push(message);
+      this.#delayed.push(message);
     }
-    if (this.#held.length > maxHeld) this.#flush();
+    if (this.#delayed.length > maxDelayed) this.#flush();
   }
 
   /** A turn that is written again counts once. */
@@ -213,11 +213,11 @@ export class GrokSession {
 
   #flush(facts: EntryFacts = {}): void {
     this.#endGrowing();
-    const held = this.#held;
-    this.#held = [];
+    const delayed = this.#delayed;
+    this.#delayed = [];
     const isReplayed = this.#isReplayed;
-    const first = held.findIndex(({ role }) => role === "assistant");
-    const [before, answers] = first === -1 ? [held, []] : [held.slice(0, first), held.slice(first)];
+    const first = delayed.findIndex(({ role }) => role === "assistant");
+    const [before, answers] = first === -1 ? [delayed, []] : [delayed.slice(0, first), delayed.slice(first)];
     this.#session.send(before, { isReplayed });
     if (isReplayed) this.#session.send(answers, { isReplayed });
     else this.#session.send(answers, { model: answers.length > 0 ? this.#model : undefined, ...facts });
@@ -237,7 +237,7 @@ function remember(ids: Set<string>, id: string): void {
   dropOldest(ids, maxIds);
 }
 
-function attachmentsIn({ type, uri, name, mimeType, resource }: Fields): Fields[] {
+function listAttachments({ type, uri, name, mimeType, resource }: Fields): Fields[] {
   if (type === "text") return [];
   const about = asFields(resource);
   const path = asString(name) ?? asString(uri) ?? asString(about.uri);

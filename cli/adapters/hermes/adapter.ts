@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { makeDatabaseAdapter } from "../make-adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { listSessions, readSession, source } from "./database.ts";
 
 /**
@@ -12,9 +12,9 @@ export const hermes = makeDatabaseAdapter({
   name: source,
   title: "Hermes Agent",
   version: 2,
-  searchRoots: (host) => [homeRoot(host, "HERMES_HOME", ".hermes")],
+  searchRoots: (host) => [getHomeRoot(host, "HERMES_HOME", ".hermes")],
   databases: (host) =>
-    listProfiles(homeRoot(host, "HERMES_HOME", ".hermes").path).map((folder) => join(folder, "state.db")),
+    listProfiles(getHomeRoot(host, "HERMES_HOME", ".hermes").path).map((folder) => join(folder, "state.db")),
   list: listSessions,
   read: readSession,
 });

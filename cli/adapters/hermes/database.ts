@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
+import { hasColumn, makeInputPath, selectBounded } from "../sqlite.ts";
 import { readTokens } from "../usage.ts";
 import { asString } from "../values.ts";
 import { readMessages } from "./messages.ts";
@@ -20,7 +20,7 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
     )
     .all();
   return rows.map((row) => ({
-    path: inputPath(path, String(row.id)),
+    path: makeInputPath(path, String(row.id)),
     bytes: Number(row.bytes),
     modifiedAt: parseSeconds(row.changed) ?? 0,
     stamp: [row.messages, row.latest, row.bytes, row.title, row.model, row.output_tokens, row.ended_at].join(":"),
@@ -42,7 +42,7 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
   const parent = findParent(database, row);
   if (parent) session.note(parent.relation, parent.id);
   const replayed = parent && parent.relation !== "parent" ? parent.id : undefined;
-  const read = messageReader(database);
+  const read = prepareReading(database);
   for (const entry of listRows(database, id, replayed)) {
     sink.entry();
     const message = read.get(entry.first ?? null);
@@ -67,10 +67,10 @@ function noteDetails(session: SessionBuilder, row: Fields): void {
   session.noteTime(parseSeconds(row.started_at));
 }
 
-type Parent = { relation: "parent" | "forkedFrom" | "continues"; id: string };
+type SessionParent = { relation: "parent" | "forkedFrom" | "continues"; id: string };
 
 /** Undefined if the session only came after the other one in the same chat. */
-function findParent(database: DatabaseSync, row: Fields): Parent | undefined {
+function findParent(database: DatabaseSync, row: Fields): SessionParent | undefined {
   const id = asString(row.parent_session_id);
   if (!id) return undefined;
   const config = parseJson(asString(row.model_config) ?? "");
@@ -100,12 +100,12 @@ function listRows(database: DatabaseSync, id: string, before: string | undefined
 }
 
 /** Content is read as bytes, because a text would end at a zero. */
-function messageReader(database: DatabaseSync) {
+function prepareReading(database: DatabaseSync) {
   const has = (column: string) => hasColumn(database, "messages", column);
   const optional = (column: string, name: string) => `${has(column) ? column : "NULL"} AS ${name}`;
   return database.prepare(
-    `SELECT id, role, timestamp, tool_call_id, ${boundedColumn("CAST(content AS BLOB)", "content")},
-      ${boundedColumn("tool_calls")}, ${optional("finish_reason", "finish_reason")},
+    `SELECT id, role, timestamp, tool_call_id, ${selectBounded("CAST(content AS BLOB)", "content")},
+      ${selectBounded("tool_calls")}, ${optional("finish_reason", "finish_reason")},
       ${optional("reasoning", "reasoning")}, ${optional("reasoning_content", "reasoning_content")},
       ${optional("_compressed_summary", "summary")}, ${optional("display_kind", "display_kind")}
       FROM messages WHERE id = ?`,

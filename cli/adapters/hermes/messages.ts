@@ -2,7 +2,7 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { notice, toFunctionCall, toolResult, toTexts, toThoughts } from "../messages.ts";
-import { pictureMessage } from "../pictures.ts";
+import { makePicture } from "../pictures.ts";
 import { readColumnText, readJsonList } from "../sqlite.ts";
 import { asFields, asString, joinTexts } from "../values.ts";
 
@@ -15,11 +15,11 @@ export function readMessages(row: Fields, sink: Sink): Message[] {
   const text = readContent(row, sink);
   switch (row.role) {
     case "user":
-      return userMessages(text, row);
+      return readUserMessages(text, row);
     case "assistant":
-      return [...readThought(row), ...answer(text, row), ...readCalls(row, sink)];
+      return [...readThought(row), ...readAnswer(text, row), ...readCalls(row, sink)];
     case "tool":
-      return [result(text, asString(row.tool_call_id))];
+      return [readResult(text, asString(row.tool_call_id))];
     case "system":
     case "session_meta":
       return [];
@@ -29,9 +29,9 @@ export function readMessages(row: Fields, sink: Sink): Message[] {
   }
 }
 
-type Content = { text: string; images: Message[] };
+type MessageContent = { text: string; images: Message[] };
 
-function readContent(row: Fields, sink: Sink): Content {
+function readContent(row: Fields, sink: Sink): MessageContent {
   const label = `message ${row.id}`;
   if (row.content === null && typeof row.contentSize === "number") {
     sink.lost(`${label} is too large`);
@@ -44,18 +44,18 @@ function readContent(row: Fields, sink: Sink): Content {
     sink.invalid(`${label} is not JSON`);
     return { text: "", images: [] };
   }
-  const content: Content = { text: "", images: [] };
+  const content: MessageContent = { text: "", images: [] };
   for (const part of Array.isArray(parts) ? toBlocks(parts) : [{ type: "text", text: JSON.stringify(parts) }]) {
     if (part.type === "text" || part.type === "input_text") {
       content.text = joinTexts([content.text, asString(part.text)]);
     } else if (part.type === "image_url" || part.type === "input_image")
-      content.images.push(pictureMessage(isFields(part.image_url) ? part.image_url.url : part.image_url));
+      content.images.push(makePicture(isFields(part.image_url) ? part.image_url.url : part.image_url));
     else sink.unhandled(`part.${asString(part.type) ?? "(none)"}`);
   }
   return content;
 }
 
-function userMessages({ text, images }: Content, { summary, display_kind: kind }: Fields): Message[] {
+function readUserMessages({ text, images }: MessageContent, { summary, display_kind: kind }: Fields): Message[] {
   const shown = asString(kind);
   if (summary === 1 || summaryStart.test(text) || (shown && shown !== "skill_invocation")) {
     return text.trim() ? [notice(text, "user")] : [];
@@ -67,14 +67,14 @@ function userMessages({ text, images }: Content, { summary, display_kind: kind }
   return [{ role: "user", content: `/${skill} ${words}`.trim() }, notice(text, "user"), ...images];
 }
 
-function answer({ text }: Content, { summary, display_kind: kind }: Fields): Message[] {
+function readAnswer({ text }: MessageContent, { summary, display_kind: kind }: Fields): Message[] {
   if (!text.trim()) return [];
   const isPrograms = summary === 1 || summaryStart.test(text) || kind === "hidden";
   return [isPrograms ? notice(text, "assistant") : { role: "assistant", content: text }];
 }
 
-function readThought({ reasoning, reasoning_content: told }: Fields): Message[] {
-  return toThoughts(asString(reasoning)?.trim() || asString(told)?.trim());
+function readThought({ reasoning, reasoning_content: content }: Fields): Message[] {
+  return toThoughts(asString(reasoning)?.trim() || asString(content)?.trim());
 }
 
 function readCalls(row: Fields, sink: Sink): Message[] {
@@ -84,9 +84,9 @@ function readCalls(row: Fields, sink: Sink): Message[] {
 }
 
 /** Tools return what they printed, and how they ended, as JSON. */
-function result({ text, images }: Content, callId: string | undefined): Message {
-  const told = text.startsWith("{") ? parseJson(text) : undefined;
-  const { output, exit_code: code, error, success } = asFields(told);
+function readResult({ text, images }: MessageContent, callId: string | undefined): Message {
+  const parsed = text.startsWith("{") ? parseJson(text) : undefined;
+  const { output, exit_code: code, error, success } = asFields(parsed);
   const shown = joinTexts([asString(output) ?? text, ...images.map(({ content }) => content)]);
   const isError = asString(error) !== undefined || success === false;
   return toolResult(shown, { callId, isError, exitCode: code });

@@ -5,7 +5,7 @@ import { lineTooLong, readLines } from "../../files/line-reader.ts";
 import type { Host, Message, SearchRoot, Sink } from "../adapter.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
 import { splitFolders } from "../named-folders.ts";
-import { dataRoot } from "../search-roots.ts";
+import { getDataRoot } from "../search-roots.ts";
 
 const defaultSource = "unknown";
 
@@ -32,7 +32,7 @@ export const jsonl = makeFileAdapter({
 function searchRoots(host: Host): SearchRoot[] {
   const named = splitFolders(host, host.env.SPOOR_JSONL, delimiter);
   if (named.length > 0) return named.map((path) => ({ path, variable: "SPOOR_JSONL" }));
-  return [dataRoot(host, "spoor", "jsonl")];
+  return [getDataRoot(host, "spoor", "jsonl")];
 }
 
 function parseLine(
@@ -57,12 +57,12 @@ function parseLine(
 
 const notASession = "not a session: it needs sourceId and messages";
 
-type Session = Fields & { sourceId: string; messages: unknown[] };
+type ExportedSession = Fields & { sourceId: string; messages: unknown[] };
 
-const isSession = (value: Fields): value is Session =>
+const isSession = (value: Fields): value is ExportedSession =>
   typeof value.sourceId === "string" && Array.isArray(value.messages);
 
-function addSession({ sourceId, source, messages, ...details }: Session, sink: Sink): void {
+function addSession({ sourceId, source, messages, ...details }: ExportedSession, sink: Sink): void {
   sink.begin(typeof source === "string" ? source : defaultSource, sourceId);
   for (const message of messages) sink.message(message as Message);
   sink.end(details);

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { asFields, asString, listFields } from "../values.ts";
 import { KimiCliSession } from "./session.ts";
 
@@ -17,7 +17,7 @@ export const kimiCli = makeFileAdapter({
   name: "kimi-cli",
   title: "Kimi CLI",
   version: 2,
-  searchRoots: (host) => [homeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")],
+  searchRoots: (host) => [getHomeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")],
   matches: (name) => name === log,
   async parse(input, sink) {
     const folder = dirname(input.path);
@@ -27,7 +27,7 @@ export const kimiCli = makeFileAdapter({
     const project = dirname(sessionFolder);
     const session = new KimiCliSession(sink, sessionId, isAgent ? basename(folder) : undefined);
     const registry = await readJsonFile(join(dirname(dirname(project)), "kimi.json"));
-    session.noteFolder(workFolder(registry, basename(project)));
+    session.noteFolder(findWorkFolder(registry, basename(project)));
     await readRecords(input.path, sink, (record) => session.add(record));
     const state = isAgent ? undefined : await readJsonFile(join(sessionFolder, "state.json"));
     session.end(asFields(state).custom_title);
@@ -35,7 +35,7 @@ export const kimiCli = makeFileAdapter({
 });
 
 /** The name of another machine's system may precede the hash. */
-function workFolder(registry: unknown, project: string): string | undefined {
+function findWorkFolder(registry: unknown, project: string): string | undefined {
   const known = listFields(asFields(registry).work_dirs);
   const paths = known.flatMap(({ path }) => asString(path) ?? []);
   return paths.find((path) => project.endsWith(createHash("md5").update(path).digest("hex")));

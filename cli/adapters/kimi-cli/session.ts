@@ -10,13 +10,13 @@ import {
   withAttachments,
   withTime,
 } from "../messages.ts";
-import { describeUrl, urlText } from "../pictures.ts";
+import { describeUrl, formatUrl } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 
 /** Messages are sent without tokens beyond this number. */
-const maxHeld = 50;
+const maxDelayed = 50;
 const maxAgents = 1000;
 
 const skippedTypes = toWords(`
@@ -29,7 +29,7 @@ export class KimiCliSession {
   readonly #session: SessionBuilder;
   readonly #sessionId: string;
   readonly #agents = new Map<string, string>();
-  #held: Message[] = [];
+  #delayed: Message[] = [];
   #at: number | undefined;
 
   constructor(sink: Sink, sessionId: string, agent: string | undefined) {
@@ -72,8 +72,8 @@ export class KimiCliSession {
   #addMessages(type: string, messages: Message[]): void {
     if (messages.length === 0) this.#sink.skipped();
     if (type === "StepBegin" || type === "TurnBegin") this.#flush();
-    this.#held.push(...messages.map((message) => withTime(message, this.#at)));
-    if (this.#held.length > maxHeld) this.#flush();
+    this.#delayed.push(...messages.map((message) => withTime(message, this.#at)));
+    if (this.#delayed.length > maxDelayed) this.#flush();
   }
 
   #readMessages(type: string, payload: Fields): Message[] {
@@ -117,7 +117,7 @@ export class KimiCliSession {
     const [, kind] = /^(image|audio|video)_url$/.exec(type) ?? [];
     if (type === "text") return toTexts(role, part.text);
     if (type === "think") return toThoughts(part.think);
-    if (kind) return [fileMessage(kind, part[type], role)];
+    if (kind) return [makeFileMessage(kind, part[type], role)];
     this.#sink.unhandled(`content.${type}`);
     return [];
   }
@@ -139,13 +139,13 @@ export class KimiCliSession {
   }
 
   #flush(facts: EntryFacts = {}): void {
-    const held = this.#held;
-    this.#held = [];
+    const delayed = this.#delayed;
+    this.#delayed = [];
     // The tokens are the answer's.
-    const first = held.findIndex(({ role }) => role === "assistant");
+    const first = delayed.findIndex(({ role }) => role === "assistant");
     const at = this.#at;
-    if (first > 0) this.#session.send(held.slice(0, first), { at });
-    this.#session.send(first > 0 ? held.slice(first) : held, { at, ...facts });
+    if (first > 0) this.#session.send(delayed.slice(0, first), { at });
+    this.#session.send(first > 0 ? delayed.slice(first) : delayed, { at, ...facts });
   }
 
   end(title: unknown): void {
@@ -155,9 +155,9 @@ export class KimiCliSession {
   }
 }
 
-function fileMessage(kind: string, file: unknown, role: "user" | "assistant"): Message {
+function makeFileMessage(kind: string, file: unknown, role: "user" | "assistant"): Message {
   const url = asString(asFields(file).url) ?? "";
-  return withAttachments({ role, content: urlText(kind, url) }, [describeUrl(kind, url)]);
+  return withAttachments({ role, content: formatUrl(kind, url) }, [describeUrl(kind, url)]);
 }
 
 const readUsage = (usage: Fields): Usage =>

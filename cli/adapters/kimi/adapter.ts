@@ -7,7 +7,7 @@ import { readLines } from "../../files/line-reader.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Input } from "../adapter.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
 import { KimiSession, source } from "./session.ts";
@@ -22,7 +22,7 @@ export const kimi = makeFileAdapter({
   name: source,
   title: "Kimi Code",
   version: 5,
-  searchRoots: (host) => [homeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")],
+  searchRoots: (host) => [getHomeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")],
   matches: (name) => name === log,
   async parse(input, sink) {
     const folder = dirname(input.path);

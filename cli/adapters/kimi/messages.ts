@@ -1,11 +1,9 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
-import { assistantMessages, joinBlockTexts, toBlocks, userMessages } from "../blocks.ts";
+import type { Message, Unhandled } from "../adapter.ts";
+import { joinBlockTexts, readAssistantBlocks, splitUserText, toBlocks } from "../blocks.ts";
 import { notice, type ToolOutcome, toFunctionCall, toNotices, toolResult, withAttachments } from "../messages.ts";
-import { describeUrl, urlText } from "../pictures.ts";
+import { describeUrl, formatUrl } from "../pictures.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
-
-type Unhandled = (type: string) => void;
 
 /** The program writes everything else in the user's place. */
 function isWritten(origin: unknown): boolean {
@@ -14,15 +12,15 @@ function isWritten(origin: unknown): boolean {
   return origin.kind === "user" || origin.kind === "shell_command";
 }
 
-export function appendedMessages(message: Fields, unhandled: Unhandled): Message[] {
+export function readAppended(message: Fields, unhandled: Unhandled): Message[] {
   const { role, content, origin, toolCalls, toolCallId } = message;
   switch (role) {
     case "assistant":
-      return [...assistantMessages(withoutMedia(content), unhandled), ...listFields(toolCalls).map(toFunctionCall)];
+      return [...readAssistantBlocks(replaceMedia(content), unhandled), ...listFields(toolCalls).map(toFunctionCall)];
     case "tool":
       return [makeResult(content, { callId: toolCallId, isError: message.isError === true }, unhandled)];
     case "user":
-      return isWritten(origin) ? written(content, unhandled) : injected(content, origin, unhandled);
+      return isWritten(origin) ? readWritten(content, unhandled) : readInjected(content, origin, unhandled);
     case "system":
       return makeNotices(content, "system", unhandled);
     default:
@@ -32,16 +30,16 @@ export function appendedMessages(message: Fields, unhandled: Unhandled): Message
 }
 
 export const makeResult = (content: unknown, outcome: ToolOutcome, unhandled: Unhandled): Message =>
-  toolResult(joinBlockTexts(withoutMedia(content), unhandled), outcome);
+  toolResult(joinBlockTexts(replaceMedia(content), unhandled), outcome);
 
-export function compactionMessages({ summary, contextSummary }: Fields, unhandled: Unhandled): Message[] {
+export function readCompaction({ summary, contextSummary }: Fields, unhandled: Unhandled): Message[] {
   const text = asString(summary) ?? asString(contextSummary);
   if (text) return [notice(text)];
   return isFields(summary) ? makeNotices(summary.content, "system", unhandled) : [];
 }
 
 /** A skill's text follows the user's command for it. */
-function injected(content: unknown, origin: unknown, unhandled: Unhandled): Message[] {
+function readInjected(content: unknown, origin: unknown, unhandled: Unhandled): Message[] {
   const command = isFields(origin) && origin.trigger === "user-slash" ? formatCommand(origin) : undefined;
   const notices = makeNotices(content, "user", unhandled);
   return command ? [{ role: "user", content: command, metadata: { kind: "command" } }, ...notices] : notices;
@@ -54,33 +52,33 @@ function formatCommand({ skillName, skillArgs, commandName, commandArgs }: Field
 }
 
 function makeNotices(content: unknown, role: string, unhandled: Unhandled): Message[] {
-  const text = joinBlockTexts(withoutMedia(content), unhandled);
+  const text = joinBlockTexts(replaceMedia(content), unhandled);
   return text.trim() === "" ? [] : [notice(text, role)];
 }
 
 const gitContext = /^\s*<git-context>[\s\S]*?<\/git-context>\s*/;
 
-function written(content: unknown, unhandled: Unhandled): Message[] {
+function readWritten(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block) => {
-    const file = fileIn(block);
+    const file = readFile(block);
     if (file) return [withAttachments({ role: "user", content: file.text }, [file.attachment])];
     const text = joinBlockTexts([block], unhandled);
     const [context = ""] = gitContext.exec(text) ?? [];
-    const own = userMessages(text.slice(context.length));
+    const own = splitUserText(text.slice(context.length));
     return [...toNotices(context.trim(), "user"), ...own];
   });
 }
 
-const withoutMedia = (content: unknown): Fields[] =>
+const replaceMedia = (content: unknown): Fields[] =>
   toBlocks(content).map((block) => {
-    const file = fileIn(block);
+    const file = readFile(block);
     return file ? { type: "text", text: file.text } : block;
   });
 
-function fileIn(block: Fields): { text: string; attachment: Fields } | undefined {
+function readFile(block: Fields): { text: string; attachment: Fields } | undefined {
   const [, kind] = /^(image|audio|video)_url$/.exec(String(block.type)) ?? [];
   if (kind === undefined) return undefined;
   const file = block[`${kind}Url`];
   const url = asString(asFields(file).url) ?? "";
-  return { text: urlText(kind, url), attachment: describeUrl(kind, url) };
+  return { text: formatUrl(kind, url), attachment: describeUrl(kind, url) };
 }

@@ -1,16 +1,16 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages } from "../blocks.ts";
+import { readAssistantBlocks } from "../blocks.ts";
 import { notice, toolCall, withTime } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, asTimestamp, toWords } from "../values.ts";
-import { appendedMessages, compactionMessages, makeResult } from "./messages.ts";
+import { makeResult, readAppended, readCompaction } from "./messages.ts";
 
 export const source = "kimi-code";
 
 /** Messages are sent without tokens beyond this number. */
-const maxHeld = 50;
+const maxDelayed = 50;
 
 const skippedTypes = toWords(`
   metadata config.update context.update_token_count cron.add cron.cursor cron.delete forked full_compaction.begin
@@ -29,7 +29,7 @@ export class KimiSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #sessionId: string;
-  #held: Message[] = [];
+  #delayed: Message[] = [];
   #model: string | undefined;
   #isReplayed = false;
 
@@ -74,9 +74,9 @@ export class KimiSession {
     const { type, message, count } = record;
     switch (type) {
       case "context.append_message":
-        return appendedMessages(asFields(message), this.#unhandled);
+        return readAppended(asFields(message), this.#unhandled);
       case "context.apply_compaction":
-        return compactionMessages(record, this.#unhandled);
+        return readCompaction(record, this.#unhandled);
       case "context.clear":
         return [notice("The conversation so far was cleared.")];
       case "context.undo":
@@ -102,15 +102,15 @@ export class KimiSession {
     }
     const messages = this.#eventMessages(event);
     if (messages.length === 0) this.#sink.skipped();
-    this.#held.push(...messages.map((message) => withTime(message, at)));
-    if (this.#held.length > maxHeld) this.#flush();
+    this.#delayed.push(...messages.map((message) => withTime(message, at)));
+    if (this.#delayed.length > maxDelayed) this.#flush();
   }
 
   #eventMessages(event: Fields): Message[] {
     const callId = asString(event.toolCallId);
     switch (event.type) {
       case "content.part":
-        return assistantMessages([event.part], this.#unhandled);
+        return readAssistantBlocks([event.part], this.#unhandled);
       case "tool.call":
         return [toolCall(event.name, callId, event.args)];
       case "tool.result":
@@ -130,10 +130,10 @@ export class KimiSession {
   }
 
   #flush(facts: EntryFacts = {}): void {
-    const held = this.#held;
-    this.#held = [];
+    const delayed = this.#delayed;
+    this.#delayed = [];
     const isReplayed = this.#isReplayed;
-    this.#session.send(held, { at: held[0]?.createdAt, model: this.#model, ...facts, isReplayed });
+    this.#session.send(delayed, { at: delayed[0]?.createdAt, model: this.#model, ...facts, isReplayed });
   }
 
   #addUsage(reported: unknown): void {

@@ -2,9 +2,9 @@ import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { makeDatabaseAdapter } from "../make-adapter.ts";
-import { homeRoot, localDataRoot, programFolder } from "../search-roots.ts";
+import { getHomeRoot, getLocalDataRoot, getProgramFolder } from "../search-roots.ts";
 import { withStampOf } from "../session-files.ts";
-import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
+import { findSessions, readDatabase, splitInputPath } from "../sqlite.ts";
 import { source } from "./conversation.ts";
 import { listConversations, readConversation } from "./database.ts";
 import { readEditorSession } from "./editor.ts";
@@ -26,7 +26,7 @@ export const kiro: Adapter = {
     const { data, sessions, editor } = getRoots(host);
     const known = new Set<string>();
     for (const input of await findSessions(join(data.path, databaseName), listConversations)) {
-      const { id } = inputParts(input.path);
+      const { id } = splitInputPath(input.path);
       if (id !== undefined) known.add(id);
       yield input;
     }
@@ -57,16 +57,16 @@ export const amazonQ = makeDatabaseAdapter({
   name: "amazon-q",
   title: "Amazon Q CLI",
   version: 2,
-  searchRoots: (host) => [localDataRoot(host, "amazon-q")],
-  databases: (host) => [localDataRoot(host, "amazon-q", databaseName).path],
+  searchRoots: (host) => [getLocalDataRoot(host, "amazon-q")],
+  databases: (host) => [getLocalDataRoot(host, "amazon-q", databaseName).path],
   list: listConversations,
   read: (database, id, sink) => readConversation(database, id, "amazon-q", sink),
 });
 
 function getRoots(host: Host): Record<"data" | "sessions" | "editor", SearchRoot> {
   return {
-    data: localDataRoot(host, "kiro-cli"),
-    sessions: homeRoot(host, "KIRO_HOME", ".kiro", "sessions"),
-    editor: { path: join(programFolder(host), "Kiro", "User", "globalStorage", "kiro.kiroagent") },
+    data: getLocalDataRoot(host, "kiro-cli"),
+    sessions: getHomeRoot(host, "KIRO_HOME", ".kiro", "sessions"),
+    editor: { path: join(getProgramFolder(host), "Kiro", "User", "globalStorage", "kiro.kiroagent") },
   };
 }

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
 export const source = "kiro";
@@ -12,38 +12,38 @@ function readVariant(value: unknown): [string, Fields] | undefined {
   return entry ? [entry[0], asFields(entry[1])] : undefined;
 }
 
-export function userMessages(user: Fields, unhandled: (type: string) => void): Message[] {
+export function readUser(user: Fields, unhandled: Unhandled): Message[] {
   const added = toNotices(asString(user.additional_context)?.trim(), "user");
   const [kind, content] = readVariant(user.content) ?? ["(none)", {}];
   if (!["Prompt", "ToolUseResults", "CancelledToolUses"].includes(kind)) unhandled(`user.${kind}`);
   const images = listFields(user.images);
-  const prompt = joinTexts([asString(content.prompt) ?? "", ...images.flatMap(pictureTexts)]);
+  const prompt = joinTexts([asString(content.prompt) ?? "", ...images.flatMap(readPictures)]);
   const attachments = images.map(() => ({ type: "image" }));
   const said = toTexts("user", prompt).map((message) => withAttachments(message, attachments));
   const results = listFields(content.tool_use_results);
-  return [...added, ...results.map((result) => resultMessage(result, unhandled)), ...said];
+  return [...added, ...results.map((result) => readResult(result, unhandled)), ...said];
 }
 
-function resultMessage(result: Fields, unhandled: (type: string) => void): Message {
+function readResult(result: Fields, unhandled: Unhandled): Message {
   const blocks = listFields(result.content);
   const parts = blocks.map((block) => {
     if (typeof block.Text === "string") return { text: block.Text };
-    if (block.Json !== undefined) return jsonOutput(block.Json);
+    if (block.Json !== undefined) return readJsonOutput(block.Json);
     unhandled(`result.${Object.keys(block)[0] ?? "(none)"}`);
     return { text: "" };
   });
   return joinResult(parts, asString(result.tool_use_id), result.status);
 }
 
-export function pictureTexts({ format, source }: Fields): string[] {
+export function readPictures({ format, source }: Fields): string[] {
   const { data, bytes, Bytes } = asFields(source);
-  const held = data ?? bytes ?? Bytes;
-  return held === undefined ? [] : [dataText("image", `image/${asString(format) ?? "png"}`, held)];
+  const image = data ?? bytes ?? Bytes;
+  return image === undefined ? [] : [formatData("image", `image/${asString(format) ?? "png"}`, image)];
 }
 
 export type OutputPart = { text: string; exitCode?: number };
 
-export function jsonOutput(value: unknown): OutputPart {
+export function readJsonOutput(value: unknown): OutputPart {
   if (!isFields(value) || (typeof value.stdout !== "string" && typeof value.stderr !== "string")) {
     return { text: typeof value === "string" ? value : JSON.stringify(value) };
   }
@@ -61,7 +61,7 @@ export function joinResult(parts: OutputPart[], callId: string | undefined, stat
   return toolResult(text, { callId, isError: /^error$/i.test(asString(status) ?? ""), exitCode });
 }
 
-export function assistantMessages(assistant: unknown, unhandled: (type: string) => void): Message[] {
+export function readAssistant(assistant: unknown, unhandled: Unhandled): Message[] {
   const [kind, answer] = readVariant(assistant) ?? ["(none)", {}];
   if (kind !== "Response" && kind !== "ToolUse") {
     unhandled(`assistant.${kind}`);

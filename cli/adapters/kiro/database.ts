@@ -3,9 +3,9 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { hasColumn, inputPath } from "../sqlite.ts";
+import { hasColumn, makeInputPath } from "../sqlite.ts";
 import { asFields, asString } from "../values.ts";
-import { assistantMessages, userMessages } from "./conversation.ts";
+import { readAssistant, readUser } from "./conversation.ts";
 
 /** SQLite splits the JSON of a conversation, so that only its parts become objects here. */
 const maxMiB = 64;
@@ -34,7 +34,7 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
       if (inputs.has(id) || (!isNew && inputs.has(String(row.named)))) continue;
       const stamp = [row.row, row.bytes, row.changed, row.at].join(":");
       const modifiedAt = Number(row.changed ?? row.at ?? 0);
-      inputs.set(id, { path: inputPath(path, id), bytes: Number(row.bytes), modifiedAt, stamp });
+      inputs.set(id, { path: makeInputPath(path, id), bytes: Number(row.bytes), modifiedAt, stamp });
     }
   }
   return [...inputs.values()];
@@ -92,8 +92,8 @@ function addEntry(session: SessionBuilder, entry: Fields, model: string | undefi
   const unhandled = (type: string) => sink.unhandled(type);
   const user = asFields(entry.user);
   const request = asFields(entry.request_metadata);
-  const asked = userMessages(user, unhandled);
-  const answered = assistantMessages(entry.assistant, unhandled);
+  const asked = readUser(user, unhandled);
+  const answered = readAssistant(entry.assistant, unhandled);
   if (asked.length + answered.length === 0) sink.skipped();
   session.send(asked, { at: user.timestamp ?? request.request_start_timestamp_ms });
   session.send(answered, {

@@ -4,7 +4,7 @@ import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, withTime } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -24,25 +24,25 @@ export async function readEditorSession(path: string, sink: Sink): Promise<void>
   session.noteTitle(value.title);
   const folder = asString(value.workspaceDirectory);
   session.noteFolder(folder);
-  session.noteTime(await createdAt(path, session.id));
+  session.noteTime(await readCreation(path, session.id));
   const logs = folder ? await findLogs(join(dirname(path), "..", ".."), folder) : new Map<string, string>();
   for (const entry of listFields(value.history)) {
     sink.entry();
-    const messages = await entryMessages(entry, logs, sink);
+    const messages = await readEntry(entry, logs, sink);
     session.add(messages);
     await sink.pause();
   }
   session.end();
 }
 
-async function createdAt(path: string, id: string): Promise<unknown> {
+async function readCreation(path: string, id: string): Promise<unknown> {
   const list = await readJsonFile(join(dirname(path), "sessions.json"));
   const found = (Array.isArray(list) ? list : []).find((one) => isFields(one) && one.sessionId === id);
   const time = asFields(found).dateCreated;
   return typeof time === "string" && /^\d+$/.test(time) ? Number(time) : time;
 }
 
-async function entryMessages(entry: Fields, logs: Map<string, string>, sink: Sink): Promise<Message[]> {
+async function readEntry(entry: Fields, logs: Map<string, string>, sink: Sink): Promise<Message[]> {
   const unhandled = (type: string) => sink.unhandled(type);
   const message = asFields(entry.message);
   const text = joinBlockTexts(message.content, unhandled);
@@ -53,7 +53,7 @@ async function entryMessages(entry: Fields, logs: Map<string, string>, sink: Sin
     return [];
   }
   const log = logs.get(asString(entry.executionId) ?? "");
-  const done = log === undefined ? [] : await executionMessages(log, sink);
+  const done = log === undefined ? [] : await readExecution(log, sink);
   if (done.some(({ role }) => role === "assistant")) return done;
   const completions = listFields(entry.promptLogs).map(({ completion }) => completion);
   return [...done, ...toTexts("assistant", text.trim() ? text : joinTexts(completions, "\n\n"))];
@@ -73,12 +73,12 @@ async function findLogs(base: string, folder: string): Promise<Map<string, strin
   return logs;
 }
 
-async function executionMessages(path: string, sink: Sink): Promise<Message[]> {
+async function readExecution(path: string, sink: Sink): Promise<Message[]> {
   const log = await readObjectFile(path, sink);
-  return listFields(log?.actions).flatMap((action) => actionMessages(action, (type) => sink.unhandled(type)));
+  return listFields(log?.actions).flatMap((action) => readAction(action, (type) => sink.unhandled(type)));
 }
 
-function actionMessages(action: Fields, unhandled: (type: string) => void): Message[] {
+function readAction(action: Fields, unhandled: Unhandled): Message[] {
   const type = asString(action.actionType) ?? "(none)";
   const output = asFields(action.output);
   const said = asString(output.message);

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import { notice, thinking, toNotices, toolCall, toolResult, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -35,7 +35,7 @@ export async function readEvents(path: string, sink: Sink): Promise<void> {
   session.end();
 }
 
-function readMessages(payload: Fields, unhandled: (type: string) => void): Message[] {
+function readMessages(payload: Fields, unhandled: Unhandled): Message[] {
   const type = asString(payload.type) ?? "(none)";
   const text = joinBlockTexts(payload.content, unhandled);
   const callId = asString(payload.toolCallId);
@@ -56,11 +56,11 @@ function readMessages(payload: Fields, unhandled: (type: string) => void): Messa
     case "tool_result":
       return [toolResult(text, { callId, isError: payload.success === false })];
     default:
-      return otherMessages(type, payload, unhandled);
+      return readOther(type, payload, unhandled);
   }
 }
 
-function otherMessages(type: string, payload: Fields, unhandled: (type: string) => void): Message[] {
+function readOther(type: string, payload: Fields, unhandled: Unhandled): Message[] {
   const { key, value } = payload;
   if (type === "session_metadata" && key === "displayError") return toNotices(asFields(value).message);
   if (type === "tombstone") return [notice("The conversation so far was summarized.")];

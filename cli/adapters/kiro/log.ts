@@ -2,13 +2,13 @@ import { basename } from "node:path";
 import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Message, Sink } from "../adapter.ts";
+import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { notice, toNotices, toolCall, toTexts, toThoughts } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, listFields, toMilliseconds } from "../values.ts";
-import { joinResult, jsonOutput, type OutputPart, pictureTexts, source } from "./conversation.ts";
+import { joinResult, type OutputPart, readJsonOutput, readPictures, source } from "./conversation.ts";
 
 export const getLogAbout = (path: string): string => path.replace(/l$/, "");
 
@@ -20,7 +20,7 @@ export async function readLog(path: string, sink: Sink): Promise<void> {
   session.note("parent", about.parent_session_id);
   session.noteTime(about.created_at);
   const state = asFields(about.session_state);
-  const model = modelIn(state);
+  const model = findModel(state);
   await readRecords(path, sink, (record) => {
     const data = asFields(record.data);
     const messages = readMessages(record.kind, data, (type) => sink.unhandled(type));
@@ -31,15 +31,15 @@ export async function readLog(path: string, sink: Sink): Promise<void> {
       ...(record.kind === "AssistantMessage" && { model }),
     });
   });
-  for (const usage of turnUsages(state)) session.addUsage(usage);
+  for (const usage of listTurnUsages(state)) session.addUsage(usage);
   session.end();
 }
 
-function modelIn({ rts_model_state: state }: Fields): string | undefined {
+function findModel({ rts_model_state: state }: Fields): string | undefined {
   return asString(asFields(asFields(state).model_info).model_id);
 }
 
-function turnUsages({ conversation_metadata: metadata }: Fields): Usage[] {
+function listTurnUsages({ conversation_metadata: metadata }: Fields): Usage[] {
   return listFields(asFields(metadata).user_turn_metadatas).map((turn) =>
     readTokens({
       inputTokens: turn.input_token_count,
@@ -50,14 +50,14 @@ function turnUsages({ conversation_metadata: metadata }: Fields): Usage[] {
   );
 }
 
-function readMessages(kind: unknown, data: Fields, unhandled: (type: string) => void): Message[] {
+function readMessages(kind: unknown, data: Fields, unhandled: Unhandled): Message[] {
   const blocks = listFields(data.content);
   switch (kind) {
     case "Prompt":
     case "ToolResults":
-      return blocks.flatMap((block) => blockMessages(block, "user", unhandled));
+      return blocks.flatMap((block) => readBlock(block, "user", unhandled));
     case "AssistantMessage":
-      return blocks.flatMap((block) => blockMessages(block, "assistant", unhandled));
+      return blocks.flatMap((block) => readBlock(block, "assistant", unhandled));
     case "Compaction":
       return toNotices(data.summary, "user");
     case "CancelledPrompt":
@@ -72,7 +72,7 @@ function readMessages(kind: unknown, data: Fields, unhandled: (type: string) => 
   }
 }
 
-function blockMessages({ kind, data }: Fields, role: string, unhandled: (type: string) => void): Message[] {
+function readBlock({ kind, data }: Fields, role: string, unhandled: Unhandled): Message[] {
   const fields = asFields(data);
   switch (kind) {
     case "text":
@@ -83,24 +83,24 @@ function blockMessages({ kind, data }: Fields, role: string, unhandled: (type: s
     case "toolUse":
       return [toolCall(fields.name, fields.toolUseId, fields.input)];
     case "toolResult":
-      return [joinResult(outputParts(fields.content, unhandled), asString(fields.toolUseId), fields.status)];
+      return [joinResult(readOutputParts(fields.content, unhandled), asString(fields.toolUseId), fields.status)];
     case "image":
-      return [{ role, content: imageText(fields) }];
+      return [{ role, content: formatImage(fields) }];
     default:
       unhandled(`content.${asString(kind) ?? "(none)"}`);
       return [];
   }
 }
 
-const imageText = (image: Fields): string => pictureTexts(image)[0] ?? dataText("image", image.format, undefined);
+const formatImage = (image: Fields): string => readPictures(image)[0] ?? formatData("image", image.format, undefined);
 
-function outputParts(content: unknown, unhandled: (type: string) => void): OutputPart[] {
+function readOutputParts(content: unknown, unhandled: Unhandled): OutputPart[] {
   if (typeof content === "string") return [{ text: content }];
   const blocks = listFields(content);
   return blocks.map(({ kind, data }) => {
     if (kind === "text") return { text: asString(data) ?? "" };
-    if (kind === "json") return jsonOutput(data);
-    if (kind === "image") return { text: imageText(asFields(data)) };
+    if (kind === "json") return readJsonOutput(data);
+    if (kind === "image") return { text: formatImage(asFields(data)) };
     unhandled(`result.${asString(kind) ?? "(none)"}`);
     return { text: "" };
   });

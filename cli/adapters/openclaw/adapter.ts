@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { readSession } from "../pi/adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 
 const source = "openclaw";
 
@@ -38,6 +38,6 @@ export const openclaw: Adapter = {
 
 function searchRoots(host: Host): SearchRoot[] {
   const { home, env } = host;
-  if (env.OPENCLAW_STATE_DIR) return [homeRoot(host, "OPENCLAW_STATE_DIR", "", "agents")];
+  if (env.OPENCLAW_STATE_DIR) return [getHomeRoot(host, "OPENCLAW_STATE_DIR", "", "agents")];
   return folders.map((name) => ({ path: join(home, name, "agents") }));
 }

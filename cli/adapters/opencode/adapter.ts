@@ -1,13 +1,13 @@
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { listFolder } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
-import { dataRoot } from "../search-roots.ts";
-import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
-import { databaseStore, listSessions } from "./database.ts";
+import { getDataRoot } from "../search-roots.ts";
+import { findSessions, readDatabase, splitInputPath } from "../sqlite.ts";
+import { listSessions, openDatabaseStore } from "./database.ts";
 import { findStoredSessions, openStorage } from "./json-folder.ts";
 import { OpencodeSession, type SessionStore } from "./session.ts";
 
-type Relative = {
+type OpencodeRelative = {
   name: string;
   title: string;
   version: number;
@@ -21,7 +21,7 @@ type Relative = {
  * message has its own tokens and cost. A fork begins with copies of another session's messages, with the same times. A
  * notice marks what was taken back.
  */
-function makeAdapter(relative: Relative): Adapter {
+function makeOpencodeAdapter(relative: OpencodeRelative): Adapter {
   const { name, title, version } = relative;
   return {
     name,
@@ -33,14 +33,14 @@ function makeAdapter(relative: Relative): Adapter {
       let isTold = false;
       for (const database of await findDatabases(relative, host)) {
         for (const input of await findSessions(database, listSessions)) {
-          const { id = input.path } = inputParts(input.path);
+          const { id = input.path } = splitInputPath(input.path);
           if (known.has(id) || (input.needsNewerNode && isTold)) continue;
           isTold ||= input.needsNewerNode === true;
           known.add(id);
           yield input;
         }
       }
-      for await (const input of findStoredSessions(dataRoot(host, relative.folder, "storage").path)) {
+      for await (const input of findStoredSessions(getDataRoot(host, relative.folder, "storage").path)) {
         if (!known.has(basename(input.path, ".json"))) yield input;
       }
     },
@@ -48,10 +48,10 @@ function makeAdapter(relative: Relative): Adapter {
       if (path.endsWith(".json")) return readSession(name, openStorage(path, sink), basename(path, ".json"), sink);
       try {
         await readDatabase(path, sink, listSessions, (database, id, file) =>
-          readSession(name, databaseStore(file, database, id, sink), id, sink),
+          readSession(name, openDatabaseStore(file, database, id, sink), id, sink),
         );
       } catch (error) {
-        if (inputParts(path).id !== undefined) throw error;
+        if (splitInputPath(path).id !== undefined) throw error;
         sink.lost(`it can't be read: ${(error as Error).message}`);
       }
     },
@@ -65,14 +65,17 @@ async function readSession(source: string, store: SessionStore, id: string, sink
   await new OpencodeSession(sink, source, details, id).read(store);
 }
 
-function searchRoots({ folder, variable = "" }: Relative, host: Host): SearchRoot[] {
-  const root = dataRoot(host, folder);
+function searchRoots({ folder, variable = "" }: OpencodeRelative, host: Host): SearchRoot[] {
+  const root = getDataRoot(host, folder);
   const named = host.env[variable];
   return named && isAbsolute(named) ? [root, { path: dirname(named), variable }] : [root];
 }
 
-async function findDatabases({ folder: name, databases, variable = "" }: Relative, host: Host): Promise<string[]> {
-  const folder = dataRoot(host, name).path;
+async function findDatabases(
+  { folder: name, databases, variable = "" }: OpencodeRelative,
+  host: Host,
+): Promise<string[]> {
+  const folder = getDataRoot(host, name).path;
   const names = (await listFolder(folder)).map((entry) => entry.name).filter((one) => databases.test(one));
   const found = names.sort().map((one) => join(folder, one));
   const named = host.env[variable];
@@ -81,7 +84,7 @@ async function findDatabases({ folder: name, databases, variable = "" }: Relativ
   return [path, ...found.filter((one) => one !== path)];
 }
 
-export const opencode = makeAdapter({
+export const opencode = makeOpencodeAdapter({
   name: "opencode",
   title: "OpenCode",
   version: 6,
@@ -90,7 +93,7 @@ export const opencode = makeAdapter({
   variable: "OPENCODE_DB",
 });
 
-export const mimocode = makeAdapter({
+export const mimocode = makeOpencodeAdapter({
   name: "mimocode",
   title: "MiMo Code",
   version: 4,
@@ -98,7 +101,7 @@ export const mimocode = makeAdapter({
   databases: /^(?:mimocode|opencode)(?:-[\w.-]+)?\.db$/,
 });
 
-export const kilo = makeAdapter({
+export const kilo = makeOpencodeAdapter({
   name: "kilo",
   title: "Kilo",
   version: 5,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { type Older, Originals } from "../originals.ts";
-import { boundedColumn, hasColumn, inputPath, readJsonColumn, statDatabase } from "../sqlite.ts";
+import { hasColumn, makeInputPath, readJsonColumn, selectBounded, statDatabase } from "../sqlite.ts";
 import { asFields, asString } from "../values.ts";
 import type { SessionStore } from "./session.ts";
 
@@ -33,7 +33,7 @@ function toInput(path: string, { id, changed, totals }: Fields): Input {
     .split(" ")
     .map((total) => total.split(":").map(Number));
   return {
-    path: inputPath(path, String(id)),
+    path: makeInputPath(path, String(id)),
     bytes: tables.reduce((sum, [, , bytes = 0]) => sum + bytes, 0),
     modifiedAt: Math.max(Number(changed), ...tables.map(([, time = 0]) => time)),
     stamp: `${changed} ${totals}`,
@@ -42,11 +42,7 @@ function toInput(path: string, { id, changed, totals }: Fields): Input {
 
 const beginnings = new Map<string, { stamp: string | undefined; byTime: Map<unknown, string[]> }>();
 
-async function sessionsByBeginning(
-  path: string,
-  database: DatabaseSync,
-  table: string,
-): Promise<Map<unknown, string[]>> {
+async function groupByBeginning(path: string, database: DatabaseSync, table: string): Promise<Map<unknown, string[]>> {
   const key = `${path} ${table}`;
   const stamp = (await statDatabase(path))?.stamp;
   const known = beginnings.get(key);
@@ -64,22 +60,19 @@ async function sessionsByBeginning(
 }
 
 /** The copies in a fork have the times of the originals. */
-async function olderSessions(
-  path: string,
-  database: DatabaseSync,
-  id: string,
-  table: string,
-): Promise<Older<number>[]> {
-  const alike = [...(await sessionsByBeginning(path, database, table)).values()].find((ids) => ids.includes(id)) ?? [];
-  const told = "CASE WHEN json_valid(data) THEN json_extract(data, '$.time.created') END";
-  const statement = database.prepare(`SELECT coalesce(${told}, time_created) AS at FROM ${table} WHERE session_id = ?`);
+async function findOlder(path: string, database: DatabaseSync, id: string, table: string): Promise<Older<number>[]> {
+  const alike = [...(await groupByBeginning(path, database, table)).values()].find((ids) => ids.includes(id)) ?? [];
+  const createdAt = "CASE WHEN json_valid(data) THEN json_extract(data, '$.time.created') END";
+  const statement = database.prepare(
+    `SELECT coalesce(${createdAt}, time_created) AS at FROM ${table} WHERE session_id = ?`,
+  );
   return alike.slice(0, alike.indexOf(id)).map((sourceId) => {
     const times = new Set(statement.all(sourceId).map(({ at }) => Number(at)));
     return { sourceId, has: (time) => times.has(time) };
   });
 }
 
-export function databaseStore(path: string, database: DatabaseSync, id: string, sink: Sink): SessionStore {
+export function openDatabaseStore(path: string, database: DatabaseSync, id: string, sink: Sink): SessionStore {
   const isNewer = readsNewer(database, id);
   const order = isNewer && hasColumn(database, newer.table, "seq") ? "seq" : "time_created";
   const table = isNewer ? newer.table : "message";
@@ -96,19 +89,19 @@ export function databaseStore(path: string, database: DatabaseSync, id: string, 
       const row = database.prepare("SELECT * FROM session WHERE id = ?").get(id);
       return row && { ...toDetails(row), worktree: readWorktree(database, row) };
     },
-    originals: async () => new Originals(await olderSessions(path, database, id, table)),
+    originals: async () => new Originals(await findOlder(path, database, id, table)),
     async messageIds() {
       const rows = database.prepare(`SELECT id FROM ${table} WHERE session_id = ? ORDER BY ${order}, id`).all(id);
       return rows.flatMap((row) => asString(row.id) ?? []);
     },
     async message(messageId) {
       return read(
-        database.prepare(`SELECT id, ${type}${boundedColumn("data")} FROM ${table} WHERE id = ?`).get(messageId),
+        database.prepare(`SELECT id, ${type}${selectBounded("data")} FROM ${table} WHERE id = ?`).get(messageId),
       );
     },
     async *parts(messageId) {
       const ids = database.prepare("SELECT id FROM part WHERE message_id = ? ORDER BY id").all(messageId);
-      const statement = database.prepare(`SELECT id, ${boundedColumn("data")} FROM part WHERE id = ?`);
+      const statement = database.prepare(`SELECT id, ${selectBounded("data")} FROM part WHERE id = ?`);
       for (const row of ids) {
         const part = read(statement.get(row.id ?? null));
         if (part) yield part;

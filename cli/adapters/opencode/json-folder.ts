@@ -35,7 +35,7 @@ export function openStorage(path: string, sink: Sink): SessionStore {
       const details = await readObjectFile(path, sink);
       return details && { ...details, worktree: await readWorktree(storage, basename(dirname(path))) };
     },
-    originals: async () => new Originals(await olderSessions(path)),
+    originals: async () => new Originals(await findOlder(path)),
     messageIds: () => listNames(join(storage, "message", id)),
     message: (messageId) => readObjectFile(join(storage, "message", id, `${messageId}.json`), sink),
     async *parts(messageId) {
@@ -51,7 +51,7 @@ export function openStorage(path: string, sink: Sink): SessionStore {
 const beginnings = new Map<string, number>();
 
 /** The copies in a fork have the times of the originals. */
-async function olderSessions(path: string): Promise<Older<number>[]> {
+async function findOlder(path: string): Promise<Older<number>[]> {
   const first = await findBeginning(path);
   if (first === undefined) return [];
   const alike: { path: string; created: number }[] = [];
@@ -66,13 +66,13 @@ async function olderSessions(path: string): Promise<Older<number>[]> {
   );
   return Promise.all(
     older.map(async ({ path: other }) => {
-      const times = new Set((await messagePaths(other)).map((message) => parseTime(readPart(message))));
+      const times = new Set((await listMessagePaths(other)).map((message) => parseTime(readPart(message))));
       return { sourceId: basename(other, ".json"), has: (time) => times.has(time) };
     }),
   );
 }
 
-async function messagePaths(path: string): Promise<string[]> {
+async function listMessagePaths(path: string): Promise<string[]> {
   const folder = join(dirname(dirname(dirname(path))), "message", basename(path, ".json"));
   return (await listNames(folder)).map((name) => join(folder, `${name}.json`));
 }
@@ -80,7 +80,7 @@ async function messagePaths(path: string): Promise<string[]> {
 async function findBeginning(path: string): Promise<number | undefined> {
   const known = beginnings.get(path);
   if (known !== undefined) return known;
-  const [first] = await messagePaths(path);
+  const [first] = await listMessagePaths(path);
   const time = first === undefined ? undefined : parseTime(readPart(first));
   if (time !== undefined) beginnings.set(path, time);
   return time;

@@ -1,23 +1,26 @@
 import type { Fields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withTime } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
-import { errorMessages, fileMessage } from "./parts.ts";
+import { makeFileMessage, readErrors } from "./parts.ts";
 
 const skippedTypes = new Set(["agent-switched", "model-switched"]);
 
-export function newerMessages(message: Fields, unhandled: (type: string) => void): Message[] {
+export function readNewerMessage(message: Fields, unhandled: Unhandled): Message[] {
   const type = asString(message.type) ?? "(none)";
   switch (type) {
     case "user":
-      return [...listFields(message.files).map((file) => fileMessage(file, "user")), ...toTexts("user", message.text)];
+      return [
+        ...listFields(message.files).map((file) => makeFileMessage(file, "user")),
+        ...toTexts("user", message.text),
+      ];
     case "assistant":
       return [
-        ...listFields(message.content).flatMap((content) => contentMessages(content, unhandled)),
-        ...errorMessages(message),
+        ...listFields(message.content).flatMap((content) => readContent(content, unhandled)),
+        ...readErrors(message),
       ];
     case "shell":
-      return shellMessages(message);
+      return readShell(message);
     case "synthetic":
     case "system":
       return isBlank(message.text) ? [] : toNotices(message.text, type === "system" ? "system" : "user");
@@ -31,7 +34,7 @@ export function newerMessages(message: Fields, unhandled: (type: string) => void
 
 const isBlank = (text: unknown): boolean => (asString(text) ?? "").trim() === "";
 
-function contentMessages(content: Fields, unhandled: (type: string) => void): Message[] {
+function readContent(content: Fields, unhandled: Unhandled): Message[] {
   switch (content.type) {
     case "text":
       if (isBlank(content.text)) return [];
@@ -41,14 +44,14 @@ function contentMessages(content: Fields, unhandled: (type: string) => void): Me
     case "reasoning":
       return toThoughts(content.text);
     case "tool":
-      return toolMessages(content, unhandled);
+      return readTool(content, unhandled);
     default:
       unhandled(`content.${asString(content.type) ?? "(none)"}`);
       return [];
   }
 }
 
-function toolMessages({ id, name, state, time }: Fields, unhandled: (type: string) => void): Message[] {
+function readTool({ id, name, state, time }: Fields, unhandled: Unhandled): Message[] {
   const callId = asString(id);
   const { status, input, content, structured, error } = asFields(state);
   const { created, ran, completed } = asFields(time);
@@ -68,14 +71,14 @@ function toolMessages({ id, name, state, time }: Fields, unhandled: (type: strin
   return [call, withTime(result, completed)];
 }
 
-function readOutput(part: Fields, unhandled: (type: string) => void): string {
+function readOutput(part: Fields, unhandled: Unhandled): string {
   if (part.type === "text") return asString(part.text) ?? "";
-  if (part.type === "file") return fileMessage(part, "tool").content;
+  if (part.type === "file") return makeFileMessage(part, "tool").content;
   unhandled(`output.${asString(part.type) ?? "(none)"}`);
   return "";
 }
 
-function shellMessages({ callID, command, output, time }: Fields): Message[] {
+function readShell({ callID, command, output, time }: Fields): Message[] {
   const callId = asString(callID);
   const call = { ...toolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" };
   const { completed } = asFields(time);

@@ -1,72 +1,72 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments, withTime } from "../messages.ts";
-import { dataText, parseDataUrlType } from "../pictures.ts";
+import { formatData, parseDataUrlType } from "../pictures.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
 const skippedParts = new Set(["step-start", "step-finish", "snapshot", "patch", "agent"]);
 
-export function partMessages(part: Fields, info: Fields, unhandled: (type: string) => void): Message[] {
+export function readPart(part: Fields, info: Fields, unhandled: Unhandled): Message[] {
   const type = asString(part.type) ?? "(none)";
   switch (type) {
     case "text":
-      return textMessages(part, info);
+      return readText(part, info);
     case "reasoning": {
       const text = asString(part.text);
       return text ? [withTime(thinking(text), asFields(part.time).start)] : [];
     }
     case "tool":
-      return toolMessages(part);
+      return readTool(part);
     case "file":
-      return [fileMessage(part, info.role)];
+      return [makeFileMessage(part, info.role)];
     case "subtask":
-      return [plainMessage(joinTexts([part.description, part.prompt], "\n\n"), info)];
+      return [makeMessage(joinTexts([part.description, part.prompt], "\n\n"), info)];
     case "compaction":
       return [notice("The conversation so far was compacted.")];
     case "retry":
-      return [notice(`Tried again: ${errorText(part.error)}`)];
+      return [notice(`Tried again: ${formatError(part.error)}`)];
     default:
       if (!skippedParts.has(type)) unhandled(`part.${type}`);
       return [];
   }
 }
 
-export const errorMessages = ({ error }: Fields): Message[] => (isFields(error) ? [notice(errorText(error))] : []);
+export const readErrors = ({ error }: Fields): Message[] => (isFields(error) ? [notice(formatError(error))] : []);
 
-function errorText(error: unknown): string {
+function formatError(error: unknown): string {
   if (!isFields(error)) return "Error";
   const message = isFields(error.data) ? asString(error.data.message) : asString(error.message);
   return [asString(error.name) ?? "Error", message].filter(Boolean).join(": ");
 }
 
-function textMessages({ text, synthetic, ignored, time }: Fields, info: Fields): Message[] {
+function readText({ text, synthetic, ignored, time }: Fields, info: Fields): Message[] {
   const content = asString(text);
   if (content === undefined) return [];
   const isNotice = synthetic === true || ignored === true || info.summary === true;
   const role = info.role === "assistant" ? "assistant" : "user";
-  const message = isNotice ? notice(content, role) : plainMessage(content, info);
+  const message = isNotice ? notice(content, role) : makeMessage(content, info);
   return [withTime(message, asFields(time).start)];
 }
 
-export function fileMessage({ filename, name: newerName, mime, url, uri }: Fields, role: unknown): Message {
+export function makeFileMessage({ filename, name: newerName, mime, url, uri }: Fields, role: unknown): Message {
   const type = asString(mime);
   const address = asString(url) ?? asString(uri);
   const isInline = parseDataUrlType(address) !== undefined;
   const name = asString(filename) ?? asString(newerName) ?? (isInline ? undefined : asString(uri));
   const content =
     isInline && type?.startsWith("image/")
-      ? dataText("image", type, address)
+      ? formatData("image", type, address)
       : `[file: ${name?.slice(0, 2048) ?? "unnamed"}, ${type ?? "unknown"}]`;
-  return withAttachments(plainMessage(content, { role }), [makeAttachment(type, name)]);
+  return withAttachments(makeMessage(content, { role }), [makeAttachment(type, name)]);
 }
 
-const plainMessage = (content: string, { role }: Fields): Message => ({
+const makeMessage = (content: string, { role }: Fields): Message => ({
   role: role === "assistant" ? "assistant" : "user",
   content,
 });
 
-function toolMessages({ callID, tool: name, state }: Fields): Message[] {
+function readTool({ callID, tool: name, state }: Fields): Message[] {
   const callId = asString(callID);
   const { status, input, output, error, metadata, time } = asFields(state);
   const { start, end } = asFields(time);
@@ -74,7 +74,7 @@ function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   if (status !== "completed" && status !== "error") return [call];
   const about = asFields(metadata);
   const { attachments } = state as Fields;
-  const files = listFields(attachments).map((file) => fileMessage(file, "tool").content);
+  const files = listFields(attachments).map((file) => makeFileMessage(file, "tool").content);
   const text = asString(status === "error" ? error : output);
   const result = toolResult(joinTexts([text, ...files]), {
     callId,

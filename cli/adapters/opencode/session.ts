@@ -4,8 +4,8 @@ import { notice } from "../messages.ts";
 import { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { asFields, asString } from "../values.ts";
-import { newerMessages } from "./newer-messages.ts";
-import { errorMessages, partMessages, readUsage } from "./parts.ts";
+import { readNewerMessage } from "./newer-messages.ts";
+import { readErrors, readPart, readUsage } from "./parts.ts";
 
 const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z(?: \(fork #\d+\))?$/;
 
@@ -59,7 +59,7 @@ export class OpencodeSession {
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
   #addNewer(message: Fields, id: string): void {
-    const messages = newerMessages(message, this.#unhandled);
+    const messages = readNewerMessage(message, this.#unhandled);
     this.#session.add(messages, this.#readFacts(message, id));
   }
 
@@ -72,17 +72,17 @@ export class OpencodeSession {
     if (isFields(info.path)) this.#session.noteFolder(info.path.cwd);
     const facts = this.#readFacts(info, id);
     let uuid = facts.uuid;
-    let held: Message[] = [];
+    let delayed: Message[] = [];
     let hasSteps = false;
-    const send = (told: EntryFacts) => {
-      this.#session.send(held, { ...told, uuid });
-      if (held.length > 0) uuid = undefined;
-      held = [];
+    const send = (stepFacts: EntryFacts) => {
+      this.#session.send(delayed, { ...stepFacts, uuid });
+      if (delayed.length > 0) uuid = undefined;
+      delayed = [];
     };
     for await (const part of store.parts(id)) {
-      const messages = partMessages(part, info, this.#unhandled);
+      const messages = readPart(part, info, this.#unhandled);
       if (messages.length === 0) this.#sink.skipped();
-      held.push(...messages);
+      delayed.push(...messages);
       if (part.type !== "step-finish" || !isFields(part.tokens)) continue;
       hasSteps = true;
       send({
@@ -92,9 +92,9 @@ export class OpencodeSession {
         stopReason: part.reason ?? facts.stopReason,
       });
     }
-    held.push(...errorMessages(info));
+    delayed.push(...readErrors(info));
     if (!hasSteps) send(facts);
-    else if (held.length > 0) send({ ...facts, usage: undefined, costUsd: undefined, stopReason: undefined });
+    else if (delayed.length > 0) send({ ...facts, usage: undefined, costUsd: undefined, stopReason: undefined });
   }
 
   #readFacts(info: Fields, id: string): EntryFacts {

@@ -3,7 +3,7 @@ import { findFiles, listFolder, statInput } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { readObjectFile } from "../session-files.ts";
 import { asFields } from "../values.ts";
 import { OpenHandsSession, source } from "./session.ts";
@@ -29,7 +29,7 @@ export const openhands: Adapter = {
     if (isFields(state)) sink.skipped();
     else sink.invalid(`${stateName} is not a JSON object`);
     const session = new OpenHandsSession(sink, basename(folder), asFields(state));
-    for (const name of await eventsIn(folder)) {
+    for (const name of await listEvents(folder)) {
       const event = await readObjectFile(join(folder, "events", name), sink);
       if (event) session.add(event);
       await sink.pause();
@@ -38,7 +38,7 @@ export const openhands: Adapter = {
   },
 };
 
-async function eventsIn(folder: string): Promise<string[]> {
+async function listEvents(folder: string): Promise<string[]> {
   const names = (await listFolder(join(folder, "events")))
     .map(({ name }) => name)
     .filter((name) => eventFile.test(name));
@@ -48,7 +48,7 @@ async function eventsIn(folder: string): Promise<string[]> {
 
 async function withEvents(input: Input): Promise<Input> {
   const folder = dirname(input.path);
-  const names = await eventsIn(folder);
+  const names = await listEvents(folder);
   const last = names.at(-1);
   const latest = last === undefined ? undefined : await statInput(join(folder, "events", last));
   return {
@@ -61,7 +61,7 @@ async function withEvents(input: Input): Promise<Input> {
 function searchRoots(host: Host): SearchRoot[] {
   return [
     host.env.OPENHANDS_CONVERSATIONS_DIR
-      ? homeRoot(host, "OPENHANDS_CONVERSATIONS_DIR", "")
-      : homeRoot(host, "OPENHANDS_PERSISTENCE_DIR", ".openhands", "conversations"),
+      ? getHomeRoot(host, "OPENHANDS_CONVERSATIONS_DIR", "")
+      : getHomeRoot(host, "OPENHANDS_PERSISTENCE_DIR", ".openhands", "conversations"),
   ];
 }

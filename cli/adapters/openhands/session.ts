@@ -2,10 +2,10 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
 import { toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
-import { pictureMessage } from "../pictures.ts";
+import { makePicture } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
-import { type Response, responsesIn } from "./usage.ts";
+import { type Response, readResponses } from "./usage.ts";
 
 export const source = "openhands";
 
@@ -26,7 +26,7 @@ export class OpenHandsSession {
     const llm = asFields(asFields(agent).llm);
     this.#model = asString(llm.model);
     this.#session.noteFolder(asFields(workspace).working_dir);
-    this.#responses = responsesIn(state);
+    this.#responses = readResponses(state);
   }
 
   add(event: Fields): void {
@@ -34,7 +34,7 @@ export class OpenHandsSession {
     const response = this.#takeResponse(event.llm_response_id);
     const isAnswer = messages.some(({ role }) => role === "assistant");
     this.#session.add(messages, {
-      at: localTime(event.timestamp),
+      at: parseLocalTime(event.timestamp),
       uuid: event.id,
       model: isAnswer ? (response?.model ?? this.#model) : undefined,
       ...(response && { usage: response.usage, costUsd: response.costUsd, requestId: event.llm_response_id }),
@@ -128,7 +128,7 @@ const toConversationId = (folder: string): string =>
   folder.replace(/^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/, "$1-$2-$3-$4-$5");
 
 /** A time without a zone is this machine's. */
-function localTime(value: unknown): unknown {
+function parseLocalTime(value: unknown): unknown {
   const text = asString(value);
   if (!text || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?$/.test(text)) return value;
   return Date.parse(text);
@@ -136,19 +136,19 @@ function localTime(value: unknown): unknown {
 
 /** A thought may be written in several ways, which are all the same. */
 function readThought({
-  reasoning_content: told,
+  reasoning_content: thought,
   thinking_blocks: blocks,
   responses_reasoning_item: item,
 }: Fields): Message[] {
   const { summary } = asFields(item);
   const listed = joinTexts(listFields(blocks).map(({ thinking }) => thinking));
-  return toThoughts(asString(told) ?? (listed || joinTexts(Array.isArray(summary) ? summary : [])));
+  return toThoughts(asString(thought) ?? (listed || joinTexts(Array.isArray(summary) ? summary : [])));
 }
 
 function makeCall({ tool_name: name, tool_call_id: id, tool_call: call, action }: Fields): Message {
-  const told = asFields(call);
-  const input = asString(told.arguments) ?? action;
-  return toolCall(name ?? told.name, id ?? told.id, input);
+  const details = asFields(call);
+  const input = asString(details.arguments) ?? action;
+  return toolCall(name ?? details.name, id ?? details.id, input);
 }
 
-const listPictures = ({ image_urls: urls }: Fields): Message[] => (Array.isArray(urls) ? urls : []).map(pictureMessage);
+const listPictures = ({ image_urls: urls }: Fields): Message[] => (Array.isArray(urls) ? urls : []).map(makePicture);

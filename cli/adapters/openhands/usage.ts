@@ -4,7 +4,7 @@ import { asFields, asString } from "../values.ts";
 
 export type Response = { model: string | undefined; usage: Usage; costUsd: number | undefined };
 
-export function responsesIn({ stats }: Fields): Map<string, Response> {
+export function readResponses({ stats }: Fields): Map<string, Response> {
   const responses = new Map<string, Response>();
   const byUse = isFields(stats) && isFields(stats.usage_to_metrics) ? Object.values(stats.usage_to_metrics) : [];
   for (const metrics of byUse.filter(isFields)) {

@@ -1,7 +1,7 @@
 import { readRecords } from "../../files/json-lines.ts";
 import type { Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { findSurroundings, parseSessionId } from "./forks.ts";
 import { PiSession } from "./session.ts";
 
@@ -25,8 +25,8 @@ export const pi = makeFileAdapter({
 function searchRoots(host: Host): SearchRoot[] {
   return [
     host.env.PI_CODING_AGENT_SESSION_DIR
-      ? homeRoot(host, "PI_CODING_AGENT_SESSION_DIR", "")
-      : homeRoot(host, "PI_CODING_AGENT_DIR", ".pi/agent", "sessions"),
+      ? getHomeRoot(host, "PI_CODING_AGENT_SESSION_DIR", "")
+      : getHomeRoot(host, "PI_CODING_AGENT_DIR", ".pi/agent", "sessions"),
   ];
 }
 

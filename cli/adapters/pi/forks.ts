@@ -8,12 +8,12 @@ import type { Input } from "../adapter.ts";
 import { Originals } from "../originals.ts";
 import { silentSink } from "../sinks.ts";
 import { asString, asTimestamp } from "../values.ts";
-import type { Surroundings } from "./session.ts";
+import type { PiSurroundings } from "./session.ts";
 
-type Head = { id: string; createdAt: number; from: string | undefined; first: string | undefined };
+type PiHead = { id: string; createdAt: number; from: string | undefined; first: string | undefined };
 
 /** A head does not change once both lines are there, so each file's beginning is read once. */
-const heads = new Map<string, Head>();
+const heads = new Map<string, PiHead>();
 
 const folders = new Map<string, { mtimeMs: number; byFirst: ReadonlyMap<string, string[]> }>();
 
@@ -23,9 +23,9 @@ export const makeEntryKey = ({ id, timestamp }: Fields): string | undefined =>
 const maxMembers = 64;
 
 /** These begin with the same line, or the file names them. */
-function findOlder(path: string, own: Head | undefined): [path: string, Head][] {
+function findOlder(path: string, own: PiHead | undefined): [path: string, PiHead][] {
   if (own?.first === undefined) return [];
-  const found = new Map<string, Head>();
+  const found = new Map<string, PiHead>();
   const alike = readFolder(dirname(path)).get(own.first) ?? [];
   for (const other of [...(own.from ? [own.from] : []), ...alike]) {
     const head = other === path || found.has(other) ? undefined : readHead(other);
@@ -35,7 +35,7 @@ function findOlder(path: string, own: Head | undefined): [path: string, Head][] 
   return [...found].toSorted(([, one], [, other]) => one.createdAt - other.createdAt);
 }
 
-export async function findSurroundings({ path, isStored }: Input, prefix = ""): Promise<Surroundings> {
+export async function findSurroundings({ path, isStored }: Input, prefix = ""): Promise<PiSurroundings> {
   const own = readHead(path);
   const from = own?.from;
   const isGone = from !== undefined && !readHead(from) && !readHead(join(dirname(path), basename(from)));
@@ -51,7 +51,7 @@ export async function findSurroundings({ path, isStored }: Input, prefix = ""): 
 export const parseSessionId = (path: string): string =>
   (path.split(/[/\\]/).at(-1) ?? path).replace(/\.jsonl$/, "").replace(/^\d{4}-\d\d-\d\dT[\d-]+Z_/, "");
 
-const isOlder = ([one, path]: [Head, string], [other, otherPath]: [Head, string]): boolean =>
+const isOlder = ([one, path]: [PiHead, string], [other, otherPath]: [PiHead, string]): boolean =>
   one.createdAt < other.createdAt || (one.createdAt === other.createdAt && path < otherPath);
 
 function readFolder(folder: string): ReadonlyMap<string, string[]> {
@@ -73,7 +73,7 @@ function readFolder(folder: string): ReadonlyMap<string, string[]> {
   }
 }
 
-function readHead(path: string): Head | undefined {
+function readHead(path: string): PiHead | undefined {
   const known = heads.get(path);
   if (known && existsSync(path)) return known;
   let session: Fields | undefined;
@@ -90,7 +90,7 @@ function readHead(path: string): Head | undefined {
   return session && makeHead(session, path, undefined);
 }
 
-function makeHead(session: Fields, path: string, first: string | undefined): Head {
+function makeHead(session: Fields, path: string, first: string | undefined): PiHead {
   const createdAt = Date.parse(asTimestamp(session.timestamp) ?? "") || 0;
   const from = asString(session.branchedFrom) ?? asString(session.parentSession);
   return { id: asString(session.id) ?? parseSessionId(path), createdAt, from, first };

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
+import { joinBlockTexts, readAssistantBlocks, readUserBlocks, toBlocks } from "../blocks.ts";
 import { notice, toNotices, toolCall, toolResult } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
@@ -15,7 +15,7 @@ const skippedTypes = toWords(`
 /**
  * `storedId` is the original's if its file is gone and the server has it; `isTwin` if an older file has the same id.
  */
-export type Surroundings = {
+export type PiSurroundings = {
   originals: Originals<string>;
   storedId: string | undefined;
   prefix: string;
@@ -35,7 +35,7 @@ export class PiSession {
   /** The title at the file's beginning is rewritten. */
   #currentTitle: unknown;
 
-  constructor(sink: Sink, source: string, fallbackId: string, { originals, storedId, prefix, isTwin }: Surroundings) {
+  constructor(sink: Sink, source: string, fallbackId: string, { originals, storedId, prefix, isTwin }: PiSurroundings) {
     this.#sink = sink;
     this.#prefix = prefix;
     this.#originals = originals;
@@ -121,7 +121,7 @@ export class PiSession {
       this.#send(this.#others(message), record, at);
       return;
     }
-    const messages = assistantMessages(message.content, this.#unhandled);
+    const messages = readAssistantBlocks(message.content, this.#unhandled);
     messages.push(...toNotices(message.errorMessage));
     this.#send(messages, record, at, {
       ...readCost(message),
@@ -134,7 +134,7 @@ export class PiSession {
   #others(message: Fields): Message[] {
     switch (message.role) {
       case "user":
-        return userBlocks(message.content, this.#unhandled);
+        return readUserBlocks(message.content, this.#unhandled);
       case "toolResult":
         return [this.#result(message)];
       case "bashExecution":
@@ -171,8 +171,8 @@ export class PiSession {
   /** For example, a request that keeps the cache warm. */
   #addRequest(record: Fields): void {
     const about = joinTexts([record.kind, record.note], ", ");
-    const told = notice(`Request beside the conversation: ${about || "unknown"}.`);
-    this.#send([told], record, record.timestamp, { ...readCost(record), model: record.model });
+    const message = notice(`Request beside the conversation: ${about || "unknown"}.`);
+    this.#send([message], record, record.timestamp, { ...readCost(record), model: record.model });
   }
 
   /** The entry itself stays as it was. */

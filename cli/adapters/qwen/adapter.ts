@@ -3,11 +3,11 @@ import { findFiles, listFolder } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { homeRoot } from "../search-roots.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { asFields, asString } from "../values.ts";
 import { findOriginals } from "./forks.ts";
-import { readRuns } from "./runs.ts";
-import { type Agents, QwenSession, source } from "./session.ts";
+import { readRuns } from "./requests.ts";
+import { QwenSession, type SessionAgents, source } from "./session.ts";
 
 const maxAgents = 1000;
 
@@ -27,7 +27,7 @@ export const qwen: Adapter = {
         const chats = findChatsFolder(input.path);
         if (chats) {
           // A run is recorded after the last line of its session's file.
-          const runs = (await readRuns(runsBeside(chats))).get(basename(input.path, ".jsonl"));
+          const runs = (await readRuns(getRunsFile(chats))).get(basename(input.path, ".jsonl"));
           yield runs ? { ...input, stamp: `${input.stamp}|${runs.length}` } : input;
         } else if (parseAgentPath(input.path) || input.stamp === "forbidden") yield input;
       }
@@ -57,10 +57,10 @@ function parseAgentPath(path: string): { sessionId: string; id: string } | undef
   return id && basename(dirname(folder)) === "subagents" ? { sessionId: basename(folder), id } : undefined;
 }
 
-const runsBeside = (chats: string): string => join(chats, "..", "..", "..", "usage_record.jsonl");
+const getRunsFile = (chats: string): string => join(chats, "..", "..", "..", "usage_record.jsonl");
 
 async function readOwn(input: Input, chats: string, name: string) {
-  const runs = (await readRuns(runsBeside(chats))).get(name) ?? [];
+  const runs = (await readRuns(getRunsFile(chats))).get(name) ?? [];
   return {
     runs,
     findOriginal: await findOriginals(input),
@@ -68,7 +68,7 @@ async function readOwn(input: Input, chats: string, name: string) {
   };
 }
 
-async function findAgents(folder: string, sessionId: string): Promise<Agents> {
+async function findAgents(folder: string, sessionId: string): Promise<SessionAgents> {
   const [byCall, transcripts] = [new Map<string, string>(), new Set<string>()];
   for (const { name } of (await listFolder(folder)).slice(0, maxAgents)) {
     const [, transcript] = /^agent-(.+)\.jsonl$/.exec(name) ?? [];
@@ -82,5 +82,5 @@ async function findAgents(folder: string, sessionId: string): Promise<Agents> {
 }
 
 function searchRoots(host: Host): SearchRoot[] {
-  return [homeRoot(host, host.env.QWEN_RUNTIME_DIR ? "QWEN_RUNTIME_DIR" : "QWEN_HOME", ".qwen", "projects")];
+  return [getHomeRoot(host, host.env.QWEN_RUNTIME_DIR ? "QWEN_RUNTIME_DIR" : "QWEN_HOME", ".qwen", "projects")];
 }

@@ -1,7 +1,7 @@
+import { cacheByStamp, readLinesQuietly } from "../../files/file-cache.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { addUsage, readTokens, subtractUsage, type Usage } from "../usage.ts";
-import { asString } from "../values.ts";
-import type { Run } from "./runs.ts";
+import { asCount, asString } from "../values.ts";
 
 type ByModel = Map<string, Usage>;
 
@@ -9,15 +9,15 @@ type ByModel = Map<string, Usage>;
  * A session's file has an event for each request except those in the background. At its end, a run records the sum of
  * the events so far and of its own requests in the background.
  */
-export class Requests {
-  readonly #runs: readonly Run[];
+export class UnansweredRequests {
+  readonly #runs: readonly QwenRun[];
   readonly #transcripts: ReadonlySet<string>;
   readonly #until: ByModel[];
   readonly #own: ByModel = new Map();
   readonly #answered: ByModel = new Map();
   #hasEvents = false;
 
-  constructor(runs: readonly Run[], transcripts: ReadonlySet<string>) {
+  constructor(runs: readonly QwenRun[], transcripts: ReadonlySet<string>) {
     this.#runs = runs;
     this.#transcripts = transcripts;
     this.#until = runs.map(() => new Map());
@@ -42,7 +42,7 @@ export class Requests {
     for (const [place, { endedAt }] of this.#runs.entries()) {
       if (!(at > endedAt)) add(this.#until[place], model, usage);
     }
-    if (!isCopied && !this.#transcripts.has(agentIn(uiEvent.prompt_id))) add(this.#own, model, usage);
+    if (!isCopied && !this.#transcripts.has(parseAgent(uiEvent.prompt_id))) add(this.#own, model, usage);
   }
 
   addAnswer(model: unknown, usage: Usage | undefined): void {
@@ -50,16 +50,17 @@ export class Requests {
     if (name && usage) add(this.#answered, name, usage);
   }
 
-  rest(): ByModel {
-    const rest: ByModel = new Map();
-    if (!this.#hasEvents) return rest;
+  listRemaining(): ByModel {
+    const remaining: ByModel = new Map();
+    if (!this.#hasEvents) return remaining;
     // Other names than the answers' models can't be matched.
     const own = [...this.#answered.keys()].every((model) => this.#own.has(model)) ? this.#own : [];
-    for (const [model, usage] of own) add(rest, model, subtractUsage(usage, this.#answered.get(model) ?? {}));
+    for (const [model, usage] of own) add(remaining, model, subtractUsage(usage, this.#answered.get(model) ?? {}));
     for (const [place, { models }] of this.#runs.entries()) {
-      for (const [model, usage] of models) add(rest, model, subtractUsage(usage, this.#until[place]?.get(model) ?? {}));
+      for (const [model, usage] of models)
+        add(remaining, model, subtractUsage(usage, this.#until[place]?.get(model) ?? {}));
     }
-    return rest;
+    return remaining;
   }
 }
 
@@ -68,7 +69,30 @@ function add(to: ByModel | undefined, model: string, usage: Usage): void {
 }
 
 /** Parses the agent in a prompt's id, `SESSION#AGENT#NUMBER`; "" for the session's own. */
-function agentIn(promptId: unknown): string {
+function parseAgent(promptId: unknown): string {
   const [, agent = ""] = /^[^#]+#([^#]+)#\d+$/.exec(asString(promptId) ?? "") ?? [];
   return agent.replace(/[^\w.-]/g, "_");
+}
+
+export type QwenRun = { endedAt: number; models: ReadonlyMap<string, Usage> };
+
+export const readRuns = cacheByStamp<ReadonlyMap<string, readonly QwenRun[]>>(async (path) => {
+  const runs = new Map<string, QwenRun[]>();
+  await readLinesQuietly(path, ({ sessionId, timestamp, models }) => {
+    const [id, endedAt] = [asString(sessionId), asCount(timestamp)];
+    if (id === undefined || endedAt === undefined || !isFields(models)) return;
+    const run = {
+      endedAt,
+      models: new Map(Object.entries(models).flatMap(([model, counts]) => readCounts(model, counts))),
+    };
+    runs.set(id, [...(runs.get(id) ?? []), run]);
+  });
+  return runs;
+}, new Map());
+
+function readCounts(model: string, counts: unknown): [string, Usage][] {
+  if (!isFields(counts)) return [];
+  const { inputTokens, outputTokens, cachedTokens: cacheReadTokens, thoughtsTokens: reasoningTokens } = counts;
+  const reported = { inputTokens, outputTokens, cacheReadTokens, reasoningTokens };
+  return [[model, readTokens(reported, { includesCache: true })]];
 }

@@ -1,13 +1,12 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { listAttachments, readExitCode, readPartText, readResponse, userMessages } from "../gemini/parts.ts";
+import { listAttachments, readExitCode, readPartText, readResponse, splitUserText } from "../gemini/parts.ts";
 import { notice, thinking, toNotices, toolCall, toolResult, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import type { FindOriginal } from "./forks.ts";
-import { Requests } from "./requests.ts";
-import type { Run } from "./runs.ts";
+import { type QwenRun, UnansweredRequests } from "./requests.ts";
 
 export const source = "qwen-code";
 
@@ -22,13 +21,13 @@ const programsRecords = new Set<unknown>(["notification", "cron", "goal_runtime"
 const injected = /^\s*<(?:qwen:[\w-]+|system-reminder)\b/;
 
 /** The `sourceId`s by calls, and the ids of agents with transcripts. */
-export type Agents = { byCall: ReadonlyMap<string, string>; transcripts: ReadonlySet<string> };
+export type SessionAgents = { byCall: ReadonlyMap<string, string>; transcripts: ReadonlySet<string> };
 
 export class QwenSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #agents: ReadonlyMap<string, string>;
-  readonly #requests: Requests | undefined;
+  readonly #requests: UnansweredRequests | undefined;
   readonly #findOriginal: FindOriginal;
   #hasOwnTitle = false;
 
@@ -37,12 +36,12 @@ export class QwenSession {
     sink: Sink,
     id: string,
     parent?: string,
-    own?: Agents & { runs: readonly Run[]; findOriginal: FindOriginal },
+    own?: SessionAgents & { runs: readonly QwenRun[]; findOriginal: FindOriginal },
   ) {
     this.#sink = sink;
     this.#findOriginal = own?.findOriginal ?? (() => undefined);
     this.#agents = own?.byCall ?? new Map();
-    this.#requests = own && new Requests(own.runs, own.transcripts);
+    this.#requests = own && new UnansweredRequests(own.runs, own.transcripts);
     this.#session = new SessionBuilder(sink, source, id);
     this.#session.note("parent", parent);
   }
@@ -112,7 +111,7 @@ export class QwenSession {
         else messages.push(message);
       }
     }
-    return words.trim() === "" ? messages : [...userMessages(words), ...messages];
+    return words.trim() === "" ? messages : [...splitUserText(words), ...messages];
   }
 
   #results(parts: Fields[], record: Fields): Message[] {
@@ -149,19 +148,19 @@ export class QwenSession {
     const name = asString(subtype) ?? "(none)";
     if (skippedSystem.has(name)) return [];
     const payload = asFields(systemPayload);
-    if (name === "slash_command") return commandMessages(payload);
+    if (name === "slash_command") return readCommand(payload);
     if (name === "rewind") return [notice("The conversation went back to an earlier point.")];
     if (name !== "chat_compression") this.#sink.unhandled(`system.${name}`);
     return toNotices(joinTexts([...parts.map((part) => part.text), payload.summary, payload.displayText]));
   }
 
   end(): void {
-    for (const [model, usage] of this.#requests?.rest() ?? []) this.#session.addRequests(model, usage);
+    for (const [model, usage] of this.#requests?.listRemaining() ?? []) this.#session.addRequests(model, usage);
     this.#session.end();
   }
 }
 
-function commandMessages({ phase, rawCommand, sentToModel, hiddenInvocation, outputHistoryItems }: Fields): Message[] {
+function readCommand({ phase, rawCommand, sentToModel, hiddenInvocation, outputHistoryItems }: Fields): Message[] {
   if (phase === "invocation") {
     const command = sentToModel === true || hiddenInvocation === true ? undefined : asString(rawCommand);
     return command ? [{ role: "user", content: command, metadata: { kind: "command" } }] : [];

@@ -1,9 +1,10 @@
 import { basename, join, sep } from "node:path";
 import { maxWholeBytes } from "../../files/line-reader.ts";
-import type { Input, Message, SessionDetails, Sink } from "../adapter.ts";
-import { notice, withMetadata } from "../messages.ts";
+import type { Input, Sink } from "../adapter.ts";
+import { toNotices, toTexts } from "../messages.ts";
+import { SessionBuilder } from "../session-builder.ts";
 import { TextLines } from "../text-lines.ts";
-import { asTimestamp, projectName, truncate } from "../values.ts";
+import { asTimestamp } from "../values.ts";
 
 export const source = "specstory";
 export const history = join(".specstory", "history");
@@ -14,18 +15,15 @@ const sidechain = /^_\*\*(?:User|Agent) - sidechain(?: \(([^*]{1,200})\))?\*\*_$
 const messageId = /^<!-- message-id: (\S{1,128}) -->$/;
 const time = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
 
-type Header = { sourceId: string; agent?: string; createdAt?: string; title?: string };
-
-type Draft = { role: string; about: string; lines: TextLines; id?: string };
+type MessageDraft = { role: string; about: string; lines: TextLines; id?: string };
 
 export class Transcript {
   readonly #sink: Sink;
   readonly #name: string;
   readonly #cwd: string | undefined;
-  #header: Header;
-  #draft: Draft | undefined;
-  #isOpen = false;
-  #model: string | undefined;
+  #session: SessionBuilder;
+  #title: string | undefined;
+  #draft: MessageDraft | undefined;
   #hasHeader = false;
   #quote: Quote | undefined;
   #isAfterRule = false;
@@ -38,8 +36,13 @@ export class Transcript {
     this.#name = basename(path, ".md");
     const at = path.lastIndexOf(`${sep}${history}${sep}`);
     this.#cwd = at === -1 ? undefined : path.slice(0, at) || sep;
-    this.#header = { sourceId: this.#name };
-    if (this.#cwd) sink.folder(this.#cwd);
+    this.#session = this.#makeSession(this.#name);
+  }
+
+  #makeSession(id: string): SessionBuilder {
+    const session = new SessionBuilder(this.#sink, source, id);
+    session.noteFolder(this.#cwd);
+    return session;
   }
 
   addLine(line: string): void {
@@ -95,12 +98,11 @@ export class Transcript {
   end(): void {
     this.#endSide();
     this.#endMessage();
-    if (this.#isOpen) this.#sink.end(this.#details());
-    else this.#countEmpty();
-    this.#isOpen = false;
-  }
-
-  #countEmpty(): void {
+    if (this.#session.isOpen) {
+      this.#session.noteTitle(this.#title ?? makeTitle(this.#name));
+      this.#session.end();
+      return;
+    }
     this.#sink.entry();
     if (this.#hasHeader) this.#sink.skipped();
     else this.#sink.invalid();
@@ -108,18 +110,17 @@ export class Transcript {
 
   #beginSession(agent: string, id: string, began: string | undefined): void {
     this.#hasHeader = true;
-    if (id === this.#header.sourceId) return;
-    if (this.#isOpen || this.#draft) this.end();
-    const createdAt = parseTime(began);
-    this.#model = undefined;
-    const { title } = this.#header;
-    this.#header = { sourceId: id, agent, ...(createdAt && { createdAt }), ...(title && { title }) };
+    if (id === this.#session.id) return;
+    if (this.#session.isOpen || this.#draft) this.end();
+    this.#session = this.#makeSession(id);
+    this.#session.note("agent", agent);
+    this.#session.noteTime(parseTime(began));
   }
 
   #readTitle(line: string): void {
     const [, title = ""] = /^# (.+)$/.exec(line) ?? [];
     const name = title.replace(/ \(\d{4}-\d\d-\d\d[^)]{0,64}\)$/, "");
-    if (name && !/^\d{4}-\d\d-\d\d[ \d:TZ.+-]*$/.test(name)) this.#header.title = name;
+    if (name && !/^\d{4}-\d\d-\d\d[ \d:TZ.+-]*$/.test(name)) this.#title = name;
   }
 
   #beginMessage(speaker: string, about: string): void {
@@ -151,36 +152,13 @@ export class Transcript {
       .toString()
       .replace(/\n---\s*$/, "")
       .trim();
-    if (content === "") {
-      this.#sink.skipped();
-      return;
-    }
-    if (!this.#isOpen) this.#sink.begin(source, this.#header.sourceId);
-    this.#isOpen = true;
-    this.#sink.message(this.#makeMessage(draft, content));
-  }
-
-  #makeMessage({ role, about, id }: Draft, content: string): Message {
-    const createdAt = parseTime(about);
-    if (createdAt) this.#header.createdAt ??= createdAt;
-    const model = role === "assistant" ? parseModel(about) : undefined;
-    const isNew = model !== undefined && model !== this.#model;
-    if (isNew) this.#model = model;
-    const message = role === "notice" ? notice(content) : { role, content };
-    const complete = withMetadata(message, { model: isNew ? model : undefined, uuid: id });
-    return createdAt ? { ...complete, createdAt } : complete;
-  }
-
-  #details(): SessionDetails {
-    const { agent, createdAt, title = titleFromFileName(this.#name) } = this.#header;
-    const project = projectName(this.#cwd);
-    return {
-      ...(this.#model && { model: truncate(this.#model, 256) }),
-      ...(title && { title: truncate(title, 512) }),
-      ...(project && { project }),
-      ...(createdAt && { createdAt }),
-      metadata: { ...(this.#cwd && { cwd: this.#cwd }), ...(agent && { agent }) },
-    };
+    const { role, about, id } = draft;
+    const messages = role === "notice" ? toNotices(content) : toTexts(role, content);
+    this.#session.add(messages, {
+      at: parseTime(about),
+      uuid: id,
+      model: role === "assistant" ? parseModel(about) : undefined,
+    });
   }
 }
 
@@ -212,7 +190,7 @@ function parseModel(about: string): string | undefined {
   return model.trim() || undefined;
 }
 
-function titleFromFileName(name: string): string | undefined {
+function makeTitle(name: string): string | undefined {
   const [, slug] = /^\d{4}-\d\d-\d\d_\d\d-\d\d(?:-\d\d)?Z?(?:-(.+))?$/.exec(name) ?? [];
   return slug?.replaceAll("-", " ");
 }

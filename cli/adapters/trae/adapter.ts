@@ -4,8 +4,8 @@ import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
 import { codex } from "../codex/adapter.ts";
 import { isRollout } from "../codex/parents.ts";
 import { forwardTo } from "../sinks.ts";
-import { inputParts } from "../sqlite.ts";
-import { findConversations, readConversation, userFolders } from "./editor.ts";
+import { splitInputPath } from "../sqlite.ts";
+import { findConversations, getUserFolders, readConversation } from "./editor.ts";
 
 const source = "trae";
 
@@ -19,23 +19,23 @@ export const trae: Adapter = {
   version: 3,
   searchRoots,
   async *discover(host) {
-    for (const { path } of rollouts(host)) yield* findFiles(path, isRollout);
+    for (const { path } of getRolloutRoots(host)) yield* findFiles(path, isRollout);
     yield* findConversations(host);
   },
   async parse(input, sink) {
-    if (inputParts(input.path).database.endsWith(".vscdb")) await readConversation(input.path, source, sink);
-    else await codex.parse(input, underOwnName(sink));
+    if (splitInputPath(input.path).database.endsWith(".vscdb")) await readConversation(input.path, source, sink);
+    else await codex.parse(input, renameSource(sink));
   },
 };
 
 function searchRoots(host: Host): SearchRoot[] {
-  return [...rollouts(host), ...userFolders(host).map((path) => ({ path }))];
+  return [...getRolloutRoots(host), ...getUserFolders(host).map((path) => ({ path }))];
 }
 
-const rollouts = ({ home }: Host): SearchRoot[] =>
+const getRolloutRoots = ({ home }: Host): SearchRoot[] =>
   ["sessions", "archived_sessions"].map((name) => ({ path: join(home, ".trae", "cli", name) }));
 
-const underOwnName = (sink: Sink): Sink => ({
+const renameSource = (sink: Sink): Sink => ({
   ...forwardTo(sink),
   begin: (_, sourceId, messages) => sink.begin(source, sourceId, messages),
 });

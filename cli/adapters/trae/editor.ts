@@ -7,19 +7,20 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host, Input, Message, Sink } from "../adapter.ts";
 import { parseFolderUrl } from "../cursor/places.ts";
-import { programFolder } from "../search-roots.ts";
+import { getProgramFolder } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, findSessions, inputParts, inputPath, readDatabase, readJsonColumn } from "../sqlite.ts";
+import { findSessions, makeInputPath, readDatabase, readJsonColumn, selectBounded, splitInputPath } from "../sqlite.ts";
 import { asCount, asString, toMilliseconds } from "../values.ts";
 
 const key = "memento/icube-ai-agent-storage";
 
 export const traeEditors = ["Trae", "Trae CN", "TRAE SOLO CN"];
 
-export const userFolders = (host: Host): string[] => traeEditors.map((name) => join(programFolder(host), name, "User"));
+export const getUserFolders = (host: Host): string[] =>
+  traeEditors.map((name) => join(getProgramFolder(host), name, "User"));
 
 export async function* findConversations(host: Host): AsyncGenerator<Input> {
-  for (const user of userFolders(host)) {
+  for (const user of getUserFolders(host)) {
     const workspaces = await listFolder(join(user, "workspaceStorage"));
     const folders = workspaces.filter((entry) => entry.isDirectory()).map(({ name }) => join("workspaceStorage", name));
     for (const folder of ["globalStorage", ...folders]) {
@@ -33,7 +34,7 @@ function listConversations(path: string, database: DatabaseSync): Input[] {
   return readList(database).map((session) => {
     const text = JSON.stringify(session);
     return {
-      path: inputPath(path, String(session.sessionId)),
+      path: makeInputPath(path, String(session.sessionId)),
       bytes: text.length,
       modifiedAt: asCount(session.updatedAt) ?? 0,
       stamp: createHash("sha256").update(text).digest("base64url"),
@@ -42,7 +43,7 @@ function listConversations(path: string, database: DatabaseSync): Input[] {
 }
 
 function readList(database: DatabaseSync, sink?: Sink): Fields[] {
-  const row = database.prepare(`SELECT ${boundedColumn("value")} FROM ItemTable WHERE key = ?`).get(key);
+  const row = database.prepare(`SELECT ${selectBounded("value")} FROM ItemTable WHERE key = ?`).get(key);
   if (!row) return [];
   const counts = sink ?? { lost() {}, invalid() {} };
   const store = readJsonColumn(row, "value", "the list of conversations", counts as Sink);
@@ -51,7 +52,7 @@ function readList(database: DatabaseSync, sink?: Sink): Fields[] {
 }
 
 export async function readConversation(path: string, source: string, sink: Sink): Promise<void> {
-  const { database: file } = inputParts(path);
+  const { database: file } = splitInputPath(path);
   const workspace = await readJsonFile(join(dirname(file), "workspace.json"));
   const folder = isFields(workspace) ? parseFolderUrl(workspace.folder) : undefined;
   await readDatabase(path, sink, listConversations, async (database, id) => {
@@ -80,11 +81,11 @@ function readMessages({ role, content, agentTaskContent }: Fields, sink: Sink): 
     sink.unhandled(`role.${name}`);
     return [];
   }
-  const text = asString(content)?.trim() || (name === "assistant" ? taskText(agentTaskContent) : "");
+  const text = asString(content)?.trim() || (name === "assistant" ? readTaskText(agentTaskContent) : "");
   return text === "" ? [] : [{ role: name, content: text }];
 }
 
-function taskText(task: unknown): string {
+function readTaskText(task: unknown): string {
   if (!isFields(task)) return asString(task) ?? "";
   const said = asString(task.content) ?? asString(task.text) ?? asString(task.proposal);
   const items = isFields(task.guideline) && Array.isArray(task.guideline.planItems) ? task.guideline.planItems : [];

@@ -5,8 +5,8 @@ import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
 import { notice, toFunctionCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
-import { dataText } from "../pictures.ts";
-import { homeRoot } from "../search-roots.ts";
+import { formatData } from "../pictures.ts";
+import { getHomeRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
@@ -17,7 +17,7 @@ export const vibe = makeFileAdapter({
   name: source,
   title: "Mistral Vibe",
   version: 3,
-  searchRoots: (host) => [homeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")],
+  searchRoots: (host) => [getHomeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")],
   matches: (name) => name === "messages.jsonl",
   getSibling: (path) => join(dirname(path), "meta.json"),
   async parse({ path }, sink) {
@@ -44,7 +44,7 @@ function readMessages(record: Fields, sink: Sink): Message[] {
       if (text.trim() === "" && images.length === 0) return [];
       if (record.injected === true) return [notice(text, "user")];
       const pictures = images.flatMap(({ mime_type, data }) =>
-        asString(data) ? dataText("image", mime_type, data) : [],
+        asString(data) ? formatData("image", mime_type, data) : [],
       );
       const content = joinTexts([text, ...pictures]);
       return [withAttachments({ role: "user", content: content || "[image]" }, attachments)];

@@ -4,11 +4,11 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, Sink } from "../adapter.ts";
-import { editorFolders } from "../search-roots.ts";
+import { getEditorFolders } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asFields, parseUriPath } from "../values.ts";
 import { LogPlan, Replay } from "./replay.ts";
-import { Turn } from "./turn.ts";
+import { ChatTurn } from "./turn.ts";
 
 const source = "vscode-copilot";
 
@@ -21,8 +21,8 @@ export const vscodeCopilot: Adapter = {
   title: "Copilot Chat in VS Code",
   version: 2,
   searchRoots: (host) => [
-    ...editorFolders(host, "workspaceStorage"),
-    ...editorFolders(host, "globalStorage", emptyWindows),
+    ...getEditorFolders(host, "workspaceStorage"),
+    ...getEditorFolders(host, "globalStorage", emptyWindows),
   ],
   async *discover(host) {
     const latest = new Map<string, Input>();
@@ -62,12 +62,12 @@ const emptyWindows = "emptyWindowChatSessions";
 const isChat = (name: string): boolean => /\.jsonl?$/.test(name);
 
 async function* findChats(host: Host): AsyncGenerator<Input> {
-  for (const { path } of editorFolders(host, "workspaceStorage")) {
+  for (const { path } of getEditorFolders(host, "workspaceStorage")) {
     for (const workspace of await listFolder(path)) {
       if (workspace.isDirectory()) yield* findFiles(join(path, workspace.name, "chatSessions"), isChat);
     }
   }
-  for (const { path } of editorFolders(host, "globalStorage", emptyWindows)) yield* findFiles(path, isChat);
+  for (const { path } of getEditorFolders(host, "globalStorage", emptyWindows)) yield* findFiles(path, isChat);
 }
 
 /** In the same folder, the log is better. */
@@ -119,7 +119,7 @@ async function read(path: string, sink: Sink, pass: "counted" | "read", { reques
 }
 
 function sendTurn(request: unknown, session: SessionBuilder, sink: Sink): void {
-  if (isFields(request)) new Turn(sink, request).send(session);
+  if (isFields(request)) new ChatTurn(sink, request).send(session);
   else sink.invalid("not a request");
 }
 

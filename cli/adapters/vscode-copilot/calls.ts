@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { toolCall, toolResult } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
 type ModelCall = { id: string; name: string | undefined; input: unknown };
@@ -10,7 +10,7 @@ export const getMarkdown = (value: unknown): string =>
   asString(value) ?? (isFields(value) ? (asString(value.value) ?? "") : "");
 
 /** Joins what the editor showed of a turn's calls with what the model sent and got. */
-export class Calls {
+export class TurnCalls {
   readonly #calls: ModelCall[];
   readonly #results: Fields;
   readonly #claimed = new Set<ModelCall>();
@@ -50,7 +50,7 @@ export class Calls {
     return joinTexts(result.content.map((part) => readPart(part)));
   }
 
-  rest(): Message[] {
+  listRemaining(): Message[] {
     return this.#calls
       .filter((call) => !this.#claimed.has(call))
       .flatMap((call) => {
@@ -111,7 +111,7 @@ function readEmbed(part: Fields): string {
   const isPlain = asString(mimeType) === undefined || isText === true;
   if (isPlain && typeof value === "string") return value;
   return mimeType
-    ? dataText(String(mimeType).startsWith("image/") ? "image" : "file", mimeType, base64Data ?? value)
+    ? formatData(String(mimeType).startsWith("image/") ? "image" : "file", mimeType, base64Data ?? value)
     : "";
 }
 
@@ -124,7 +124,7 @@ function readPart(part: unknown, depth = 0): string {
   if (typeof value === "string") return value;
   if (isFields(value) && isFields(value.node)) return readNode(value.node);
   if (isFields(value)) return readPart(value, depth + 1) || JSON.stringify(value);
-  return mimeType ? dataText("image", mimeType, data) : "";
+  return mimeType ? formatData("image", mimeType, data) : "";
 }
 
 function readNode(node: Fields, depth = 0): string {

@@ -2,20 +2,21 @@ import { type Fields, parseJson } from "../../files/json.ts";
 import { asFields } from "../values.ts";
 
 /** `kind` 0 begins the session, 1 sets, 2 appends or cuts, 3 deletes. */
-type Operation = { kind: number; path: (string | number)[]; value: unknown; cutAt: number | undefined };
+type LogOperation = { kind: number; path: (string | number)[]; value: unknown; cutAt: number | undefined };
 
 const isKey = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number";
 
-function readOperation(line: Fields): Operation | undefined {
+function readOperation(line: Fields): LogOperation | undefined {
   const { kind, k: path = [], v: value, i } = line;
   if (typeof kind !== "number" || !Array.isArray(path) || !path.every(isKey)) return undefined;
   return { kind, path, value, cutAt: typeof i === "number" ? i : undefined };
 }
 
-const getRequestIndex = ({ path }: Operation): number | undefined =>
+const getRequestIndex = ({ path }: LogOperation): number | undefined =>
   path[0] === "requests" && typeof path[1] === "number" ? path[1] : undefined;
 
-const changesList = ({ kind, path }: Operation): boolean => kind === 2 && path.length === 1 && path[0] === "requests";
+const changesList = ({ kind, path }: LogOperation): boolean =>
+  kind === 2 && path.length === 1 && path[0] === "requests";
 
 /** A request can be sent and forgotten from its last change on, so that a log of any size is read in bounded memory. */
 export class LogPlan {
@@ -83,7 +84,7 @@ export class Replay {
     return true;
   }
 
-  #apply(operation: Operation): void {
+  #apply(operation: LogOperation): void {
     const { kind, path, value, cutAt } = operation;
     if (kind === 0) {
       const { requests: _separate, ...fields } = asFields(value);

@@ -4,7 +4,7 @@ import { makeAttachment, notice, thinking, toNotices, toolCall, withAttachments 
 import type { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, asTimestamp, listFields, toWords } from "../values.ts";
-import { Calls, getMarkdown, getPath } from "./calls.ts";
+import { getMarkdown, getPath, TurnCalls } from "./calls.ts";
 
 const skippedParts = toWords(`
   autoModeResolution clearToPreviousToolInvocation codeblockUri codeCitation command disabledClaudeHooks extensions
@@ -14,7 +14,7 @@ const skippedParts = toWords(`
 
 const isCall = ({ kind }: Fields): boolean => kind === "toolInvocationSerialized" || kind === "toolInvocation";
 
-export class Turn {
+export class ChatTurn {
   readonly #sink: Sink;
   readonly #request: Fields;
   readonly #result: Fields;
@@ -33,7 +33,7 @@ export class Turn {
     const at = asCount(request.timestamp) || undefined;
     session.send(readQuestion(request), { at });
     const parts = listParts(request.response);
-    this.#addParts(parts, new Calls(metadata));
+    this.#addParts(parts, new TurnCalls(metadata));
     const { errorDetails } = this.#result;
     this.#messages.push(...toNotices(asFields(errorDetails).message));
     const ended = asCount(asFields(request.modelState).completedAt);
@@ -47,7 +47,7 @@ export class Turn {
     });
   }
 
-  #addParts(parts: Fields[], calls: Calls): void {
+  #addParts(parts: Fields[], calls: TurnCalls): void {
     const shown = new Map<unknown, Fields>();
     // A call is written again when its state has changed.
     for (const part of parts) if (isCall(part)) shown.set(part.toolCallId ?? part.id ?? part, part);
@@ -63,7 +63,7 @@ export class Turn {
       } else if (!isCall(part)) this.#addPart(part, hasCalls);
     }
     this.#flush();
-    this.#messages.push(...calls.rest());
+    this.#messages.push(...calls.listRemaining());
     if (!this.#messages.some(isAnswer)) this.#addLastWords();
   }
 

@@ -1,6 +1,6 @@
 import type { Host, SearchRoot } from "../adapter.ts";
 import { makeDatabaseAdapter } from "../make-adapter.ts";
-import { localDataRoot } from "../search-roots.ts";
+import { getLocalDataRoot } from "../search-roots.ts";
 import { source } from "./messages.ts";
 import { listThreads, readThread } from "./thread.ts";
 
@@ -17,5 +17,5 @@ export const zed = makeDatabaseAdapter({
 
 function getFolder(host: Host, ...below: string[]): SearchRoot {
   const isLower = host.platform !== "darwin" && host.platform !== "win32";
-  return localDataRoot(host, isLower ? "zed" : "Zed", "threads", ...below);
+  return getLocalDataRoot(host, isLower ? "zed" : "Zed", "threads", ...below);
 }

@@ -1,12 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
-import { dataText } from "../pictures.ts";
+import { formatData } from "../pictures.ts";
 import { asFields, asString } from "../values.ts";
 
 export const source = "zed";
-
-type Unhandled = (type: string) => void;
 
 /** Reads a value of an enumeration in Rust: `"Name"`, or `{"Name": …}`. */
 export function readVariant(value: unknown): [string, unknown] {
@@ -16,7 +14,7 @@ export function readVariant(value: unknown): [string, unknown] {
 
 const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-export function userMessages(content: unknown, unhandled: Unhandled): Message[] {
+export function readUserMessages(content: unknown, unhandled: Unhandled): Message[] {
   const attachments: Fields[] = [];
   const pictures: string[] = [];
   const parts = toList(content).map((part) => {
@@ -29,7 +27,7 @@ export function userMessages(content: unknown, unhandled: Unhandled): Message[] 
     }
     if (kind === "Image") {
       attachments.push({ type: "image" });
-      pictures.push(imageText(value));
+      pictures.push(formatImage(value));
     } else unhandled(`user.${kind}`);
     return "";
   });
@@ -38,8 +36,8 @@ export function userMessages(content: unknown, unhandled: Unhandled): Message[] 
   return [withAttachments({ role: "user", content: text || "[image]" }, attachments)];
 }
 
-const imageText = (image: unknown): string =>
-  isFields(image) && asString(image.source) ? dataText("image", "image/png", image.source) : "[image]";
+const formatImage = (image: unknown): string =>
+  isFields(image) && asString(image.source) ? formatData("image", "image/png", image.source) : "[image]";
 
 function readName(uri: unknown): string | undefined {
   if (typeof uri === "string") return uri;
@@ -48,7 +46,7 @@ function readName(uri: unknown): string | undefined {
   return asString(about.abs_path) ?? asString(about.path) ?? asString(about.name) ?? asString(about.url);
 }
 
-export function agentMessages({ content, tool_results: results }: Fields, unhandled: Unhandled): Message[] {
+export function readAgentMessages({ content, tool_results: results }: Fields, unhandled: Unhandled): Message[] {
   const said = toList(content).flatMap((part): Message[] => {
     const [kind, value] = readVariant(part);
     const fields = asFields(value);
@@ -70,15 +68,15 @@ export function agentMessages({ content, tool_results: results }: Fields, unhand
   const returned = Object.entries(asFields(results));
   return [
     ...said,
-    ...returned.flatMap(([id, result]) => (isFields(result) ? [resultMessage(id, result, unhandled)] : [])),
+    ...returned.flatMap(([id, result]) => (isFields(result) ? [readResult(id, result, unhandled)] : [])),
   ];
 }
 
-function resultMessage(id: string, result: Fields, unhandled: Unhandled): Message {
+function readResult(id: string, result: Fields, unhandled: Unhandled): Message {
   const { content, output } = result;
   const parts = Array.isArray(content) ? content : [content];
   const text = parts
-    .map((part) => partText(part, unhandled))
+    .map((part) => readPart(part, unhandled))
     .filter(Boolean)
     .join("\n");
   const declined = /^Permission to run tool (?:denied|action denied)|^Tool canceled by user/i.test(text);
@@ -88,19 +86,19 @@ function resultMessage(id: string, result: Fields, unhandled: Unhandled): Messag
   });
 }
 
-function partText(part: unknown, unhandled: Unhandled): string {
+function readPart(part: unknown, unhandled: Unhandled): string {
   if (typeof part === "string") return part;
   if (!isFields(part)) return "";
   const [kind, value] = readVariant(part);
   if (/^text$/i.test(kind)) return asString(value) ?? (isFields(value) ? (asString(value.text) ?? "") : "");
-  if (/^image$/i.test(kind)) return imageText(value);
+  if (/^image$/i.test(kind)) return formatImage(value);
   if (part.type === "text") return asString(part.text) ?? "";
   unhandled(`result.${kind}`);
   return "";
 }
 
 /** For versions before October 2025. */
-export function legacyMessages(message: Fields, unhandled: Unhandled): Message[] {
+export function readOlderMessages(message: Fields, unhandled: Unhandled): Message[] {
   const { role } = message;
   if (role === "system") return [];
   if (role !== "user" && role !== "assistant") {
@@ -119,5 +117,5 @@ export function legacyMessages(message: Fields, unhandled: Unhandled): Message[]
     .filter(isFields)
     .map(({ id, name, input }) => toolCall(name, id, input));
   const results = toList(message.tool_results).filter(isFields);
-  return [...said, ...calls, ...results.map((result) => resultMessage("", result, unhandled))];
+  return [...said, ...calls, ...results.map((result) => readResult("", result, unhandled))];
 }

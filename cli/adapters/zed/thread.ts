@@ -5,10 +5,10 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
+import { hasColumn, makeInputPath, selectBounded } from "../sqlite.ts";
 import { readAnthropicTokens, subtractUsage, type Usage } from "../usage.ts";
 import { asFields, asString, listFields } from "../values.ts";
-import { agentMessages, legacyMessages, readVariant, source, userMessages } from "./messages.ts";
+import { readAgentMessages, readOlderMessages, readUserMessages, readVariant, source } from "./messages.ts";
 
 /** A thread is one value of JSON, mostly compressed to a tenth. */
 const [fewJsonBytes, maxJsonBytes] = [1024 * 1024, 64 * 1024 * 1024];
@@ -20,7 +20,7 @@ export function listThreads(path: string, database: DatabaseSync): Input[] {
     )
     .all();
   return rows.map(({ id, row, changed, bytes, summary }) => ({
-    path: inputPath(path, String(id)),
+    path: makeInputPath(path, String(id)),
     bytes: Number(bytes),
     modifiedAt: Date.parse(String(changed)) || 0,
     stamp: [row, changed, bytes, summary].join(":"),
@@ -35,8 +35,8 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
   const row = database.prepare(`SELECT summary, ${optional.join(", ")}, updated_at FROM threads WHERE id = ?`).get(id);
   if (!row) return;
   const session = new SessionBuilder(sink, source, id);
-  session.noteFolder(firstFolder(row.folder_paths));
-  const stored = database.prepare(`SELECT data_type, ${boundedColumn("data")} FROM threads WHERE id = ?`).get(id);
+  session.noteFolder(getFirstFolder(row.folder_paths));
+  const stored = database.prepare(`SELECT data_type, ${selectBounded("data")} FROM threads WHERE id = ?`).get(id);
   const thread = stored && decode(stored, id, sink);
   if (!thread) return;
   sink.skipped();
@@ -69,11 +69,11 @@ function readMessages(kind: string | undefined, message: Fields, sink: Sink) {
   const unhandled = (type: string) => sink.unhandled(type);
   switch (kind) {
     case undefined:
-      return legacyMessages(message, unhandled);
+      return readOlderMessages(message, unhandled);
     case "User":
-      return userMessages(message.content, unhandled);
+      return readUserMessages(message.content, unhandled);
     case "Agent":
-      return agentMessages(message, unhandled);
+      return readAgentMessages(message, unhandled);
     case "Resume":
       return [];
     case "Compaction":
@@ -96,7 +96,7 @@ function decode(row: Fields, id: string, sink: Sink): Fields | undefined {
     sink.lost(`compressed threads need Node 22.15 or later; this is Node ${process.versions.node}`);
     return undefined;
   }
-  const text = textIn(bytes, type, sink);
+  const text = decompress(bytes, type, sink);
   if (text === tooLarge) {
     sink.lost(`thread ${id} is compressed, and would be too large`);
     return undefined;
@@ -109,7 +109,7 @@ function decode(row: Fields, id: string, sink: Sink): Fields | undefined {
 
 const tooLarge = Symbol("too large");
 
-function textIn(bytes: Buffer, type: unknown, sink: Sink): string | undefined | typeof tooLarge {
+function decompress(bytes: Buffer, type: unknown, sink: Sink): string | undefined | typeof tooLarge {
   if (type !== "zstd") {
     if (type !== "json" && type !== "" && type !== null) sink.unhandled(`data_type.${String(type).slice(0, 64)}`);
     return bytes.toString("utf8");
@@ -137,7 +137,7 @@ function noteDetails(session: SessionBuilder, row: Fields, thread: Fields): void
   session.noteRepository(git.remote_url);
 }
 
-function firstFolder(paths: unknown): string | undefined {
+function getFirstFolder(paths: unknown): string | undefined {
   const text = asString(paths)?.trim();
   const list = text?.startsWith("[") ? parseJson(text) : text?.split(/[\n\0]/);
   return Array.isArray(list) ? asString(list[0]) : undefined;

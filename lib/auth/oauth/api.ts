@@ -1,4 +1,3 @@
-// OAuth's endpoints as operations (lib/http/operation.ts). What agents are given are their names below `/.well-known`.
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";

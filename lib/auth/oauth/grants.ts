@@ -1,9 +1,9 @@
-// What people let agents read. A grant begins as a code, is exchanged once for a token, and lives on by a refresh token that
-// changes with each use. Its token has no scopes: it opens `/mcp` and nothing else.
+// A grant starts as a code, is exchanged once for a token, and continues with a refresh token that changes with each
+// use. Its token has no scopes, and opens only `/mcp`.
 import "server-only";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { OauthError } from "#lib/auth/oauth/protocol";
 import type { OauthClient } from "#lib/auth/oauth/registration";
 import { createToken, isTokenText, renewToken } from "#lib/auth/tokens";
 import { type Db, prisma } from "#lib/db/client";
@@ -11,19 +11,18 @@ import { sha256 } from "#lib/digest";
 import type { AgentGrant } from "#lib/generated/prisma/client";
 import { limits } from "#lib/limits";
 
-/** A grant as its person sees it. */
 export type ListedGrant = Pick<AgentGrant, "id" | "client" | "project" | "createdAt" | "expiresAt"> & {
   lastUsedAt: Date | null;
 };
 
-/** What a token endpoint gives: the texts are shown nowhere else. */
+/** Shown nowhere else. */
 export type IssuedTokens = { accessToken: string; refreshToken: string; seconds: number };
 
 const { codeSeconds, accessSeconds, refreshDays, perUser } = limits.oauth;
 const after = (seconds: number) => new Date(Date.now() + seconds * 1000);
 const refreshSeconds = refreshDays * 86_400;
 
-/** A text that names its grant: the id's 16 bytes, and 24 that nobody can guess. */
+/** The id's 16 bytes and 24 random ones. */
 function makeText(prefix: "code" | "refresh", id: string): string {
   const named = Buffer.concat([Buffer.from(id.replaceAll("-", ""), "hex"), randomBytes(24)]);
   return `spoor_${prefix}_${named.toString("base64url")}`;
@@ -39,10 +38,8 @@ function idIn(text: string, prefix: "code" | "refresh"): string | undefined {
 const hasHash = (text: string, hash: Uint8Array | null) => hash !== null && timingSafeEqual(sha256(text), hash);
 
 /**
- * Lets an agent read a user's sessions, or those of one project.
- *
- * @returns the code that the agent exchanges, for ten minutes at most.
- * @throws OauthError `access_denied` where the user has too many grants
+ * @returns the code to exchange, valid for ten minutes
+ * @throws OauthError `access_denied` if the user has too many grants
  */
 export async function grant(
   userId: string,
@@ -75,14 +72,10 @@ const named = ({ client, project }: Pick<AgentGrant, "client" | "project">) =>
 
 const isOpen = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
 
-/** An exchange, or undefined for what ended the grant: that has to be committed before it is told. */
+/** Undefined for a request that ended the grant, which has to be committed before it is answered. */
 type GrantOutcome = Promise<IssuedTokens | undefined>;
 
-/**
- * Exchanges a code for tokens, once: a code that comes again ends its grant (RFC 6749, section 4.1.2).
- *
- * @throws OauthError `invalid_grant`
- */
+/** A code that comes again ends its grant (RFC 6749, section 4.1.2). @throws OauthError `invalid_grant` */
 export async function exchangeCode(
   code: string,
   { client, redirectUri, verifier }: { client: OauthClient; redirectUri: string | undefined; verifier: string },
@@ -105,10 +98,8 @@ export async function exchangeCode(
 }
 
 /**
- * Exchanges a refresh token for new tokens. One that was exchanged before was stolen, from or by this client: its grant ends
- * (OAuth 2.1, section 4.3.1).
- *
- * @throws OauthError `invalid_grant`
+ * A refresh token that comes again was stolen, so its grant ends (OAuth 2.1, section 4.3.1). @throws OauthError
+ * `invalid_grant`
  */
 export async function refreshGrant(text: string, client: OauthClient, from: AuditOrigin): Promise<IssuedTokens> {
   const given = await withGrant(idIn(text, "refresh"), async (tx, found): GrantOutcome => {
@@ -140,11 +131,10 @@ async function renew(
   return { accessToken, refreshToken, seconds: accessSeconds };
 }
 
-/** Runs `work` with an open grant, which is locked. */
 function withGrant(id: string | undefined, work: (tx: Db, found: AgentGrant) => GrantOutcome): GrantOutcome {
   if (id === undefined) return Promise.resolve(undefined);
   return prisma().$transaction(async (tx) => {
-    // Written, so that of two at the same time the second one sees what the first one did.
+    // A write locks the row: a second request sees what the first one did.
     const [found] = await tx.agentGrant.updateManyAndReturn({ where: { id, ...isOpen() }, data: { revokedAt: null } });
     return found && work(tx, found);
   });
@@ -157,7 +147,7 @@ async function end(tx: Db, { id, userId, tokenId, ...about }: AgentGrant, from: 
   await recordEvent(tx, userId, "agent_ended", named(about), from);
 }
 
-/** Ends the grant of a refresh token or an access token (RFC 7009); another text ends nothing. */
+/** RFC 7009; an unknown text ends nothing. */
 export async function endClientGrant(text: string, client: OauthClient, from: AuditOrigin): Promise<void> {
   const id = isTokenText(text) ? await idOfToken(text) : idIn(text, "refresh");
   await withGrant(id, async (tx, found): GrantOutcome => {
@@ -172,17 +162,15 @@ async function idOfToken(text: string): Promise<string | undefined> {
   return found?.id;
 }
 
-/** What the agent of a token may read; undefined for a token of another kind. */
 export async function readGrant(userId: string, tokenId: string): Promise<{ projectId: string | null } | undefined> {
   const found = await prisma().agentGrant.findFirst({
-    // A project without its id was granted by a name, which may be another one's too.
+    // Without an id it was granted by a name, which may also be another project's.
     where: { userId, tokenId, ...isOpen(), OR: [{ project: null }, { projectId: { not: null } }] },
     select: { projectId: true },
   });
   return found ?? undefined;
 }
 
-/** The agents that may read a user's sessions, or have a code that they may still exchange, the newest first. */
 export async function listGrants(userId: string): Promise<ListedGrant[]> {
   const rows = await prisma().agentGrant.findMany({
     where: { userId, ...isOpen() },
@@ -199,7 +187,6 @@ export async function listGrants(userId: string): Promise<ListedGrant[]> {
   return rows.map(({ token, ...row }) => ({ ...row, lastUsedAt: token?.lastUsedAt ?? null }));
 }
 
-/** Ends one of a user's grants, at once. @returns whether it was open */
 export async function revokeGrant(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const found = await tx.agentGrant.findFirst({ where: { userId, id, ...isOpen() } });
@@ -208,7 +195,7 @@ export async function revokeGrant(userId: string, id: string, from: AuditOrigin)
   });
 }
 
-/** Deletes grants that ended a month ago, and codes that nobody exchanged for a day. @returns how many */
+/** Deletes grants that ended a month ago, and codes that were not exchanged within a day. */
 export async function purgeGrants(): Promise<number> {
   const [dayAgo, monthAgo] = [after(-86_400), after(-30 * 86_400)];
   const { count } = await prisma().agentGrant.deleteMany({

@@ -1,6 +1,5 @@
-// OAuth's endpoints speak OAuth: forms in, and errors of its own form (RFC 6749, section 5.2).
 import "server-only";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { OauthError } from "#lib/auth/oauth/protocol";
 import { type OauthClient, readClient } from "#lib/auth/oauth/registration";
 import { SpoorError } from "#lib/errors";
 import { getNetwork } from "#lib/http/address";
@@ -9,13 +8,10 @@ import { overLimit } from "#lib/http/rate-limit";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
-/** The fields of a form, each once. */
 export type OauthForm = ReadonlyMap<string, string>;
 
 /**
- * Answers a call of one of the endpoints that anybody may call.
- *
- * @param name what is counted: calls of a network in a minute
+ * @param name of the counter of a network's calls in a minute
  * @throws SpoorError `rate_limited`, and as `readBody`
  */
 export async function answerOauth(name: string, address: string, work: () => Promise<Response>): Promise<Response> {
@@ -32,10 +28,13 @@ export async function answerOauth(name: string, address: string, work: () => Pro
   }
 }
 
-/** A 401 has one (RFC 9110, section 15.5.2). Clients have no secret, so it names what the rest of the server takes. */
+/**
+ * Required with a 401 (RFC 9110, section 15.5.2). Clients have no secret, so it names the scheme of the rest of the
+ * server.
+ */
 const challenge = 'Bearer realm="spoor"';
 
-/** What no cache may keep: RFC 6749, section 5.1. */
+/** RFC 6749, section 5.1. */
 export const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
 
 /** @throws OauthError `invalid_request`, SpoorError as `readBody` */
@@ -45,7 +44,7 @@ export async function readForm(request: Request): Promise<OauthForm> {
     throw new OauthError("invalid_request", "Content-Type is application/x-www-form-urlencoded.");
   const fields = [...new URLSearchParams((await readBody(request, limits.oauth.bodyBytes)).toString("utf8"))];
   const form = new Map(fields);
-  // `resource` may be repeated (RFC 8707, section 2); there is one, so any other one is refused where it is looked at.
+  // Only `resource` may be repeated (RFC 8707, section 2); other values than this server's are refused later.
   if (form.size < fields.length) throw new OauthError("invalid_request", "A parameter occurs twice.");
   return form;
 }
@@ -61,12 +60,12 @@ export async function readMetadata(request: Request): Promise<unknown> {
   }
 }
 
-/** A field that has to be there. @throws OauthError `invalid_request` */
+/** @throws OauthError `invalid_request` if it is missing */
 export function getField(form: OauthForm, name: string): string {
   const value = form.get(name);
   if (!value) throw new OauthError("invalid_request", `${name} is missing.`);
   return value;
 }
 
-/** The public client of a call. @throws OauthError `invalid_client` */
+/** @throws OauthError `invalid_client` */
 export const readFormClient = (form: OauthForm): OauthClient => readClient(form.get("client_id"));

@@ -1,27 +1,25 @@
-// Registered clients. Nothing is stored of one: its id is what it registered, with a mark of this server's, so registering, which
-// anybody may do, fills nothing, and nothing has to be swept.
+// Registration stores nothing, since anybody may register: a client's id contains what it registered, signed by this
+// server.
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { OauthError } from "#lib/auth/oauth/protocol";
 import { requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
 
-/** A client as it described itself; nothing of it is verified. */
+/** Unverified. */
 export type OauthClient = { id: string; name: string; redirectUris: string[] };
 
 const { nameCharacters, redirectUris, redirectUriCharacters, clientIdBytes } = limits.oauth;
 
-/** What of RFC 7591, section 2, is read. Clients are public: whatever else they ask for, they get no secret. */
+/** RFC 7591, section 2. Clients are public, and get no secret whatever they ask for. */
 const metadata = z.object({
   client_name: z.string().trim().max(1000).optional(),
   redirect_uris: z.array(z.string().max(redirectUriCharacters)).min(1).max(redirectUris),
 });
 
 /**
- * Registers a client.
- *
- * @param sent the JSON of RFC 7591, section 3.1.
+ * @param sent the JSON of RFC 7591, section 3.1
  * @throws OauthError `invalid_redirect_uri`, `invalid_client_metadata`
  */
 export function registerClient(sent: unknown): OauthClient {
@@ -47,7 +45,7 @@ export function registerClient(sent: unknown): OauthClient {
   return { id, name, redirectUris: redirect_uris };
 }
 
-/** The client of an id. @throws OauthError `invalid_client` for one that was not given here */
+/** @throws OauthError `invalid_client` for an id that this server did not issue */
 export function readClient(id: string | null | undefined): OauthClient {
   const found = id && id.length <= clientIdBytes ? open(id) : undefined;
   if (!id || !found)
@@ -55,7 +53,7 @@ export function readClient(id: string | null | undefined): OauthClient {
   return { id, name: found.name, redirectUris: found.uris };
 }
 
-/** A name that can stand in a page and a list: no control or invisible characters, and not too long. */
+/** Removes control and invisible characters. */
 function readClientName(text: string): string {
   const name = text
     .toWellFormed()
@@ -68,20 +66,20 @@ function readClientName(text: string): string {
 
 const loopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
 /**
- * An application's own scheme is a domain's name in reverse: one without a dot may mean something to a system, as `search-ms` and
- * `smb` do. Two systems have some of that form.
+ * A private-use scheme is a reversed domain name; others, such as `search-ms` and `smb`, mean something to a system.
+ * The two excluded ones do, too.
  */
 const ownScheme = /^(?!x-apple\.|microsoft\.)[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
-/** Editors and agents whose schemes are no domain's. */
+/** Schemes of editors and agents without a domain. */
 const knownScheme =
   /^(?:vscode(?:-insiders)?|vscodium|code-oss|cursor|windsurf(?:-next)?|zed|kiro|trae|antigravity|positron|jetbrains|claude|goose|warp):$/;
 
-/** What an answer says: a URI that says it already would tell a person, or an agent, what was not decided. */
+/** A URI that already contains a part of an answer could fake a decision. */
 const ofAnswers = ["code", "state", "iss", "error", "error_description"];
 
 /**
- * Whether a person may be sent to a URI with a code: RFC 8252, sections 7.1 to 7.3. That of an application has no query, which tells
- * an editor what to do: install a server, clone, run a command.
+ * RFC 8252, sections 7.1 to 7.3. An application's URI has no query, which can tell an editor to install a server or run
+ * a command.
  */
 export function isRedirectUri(uri: string): boolean {
   if (/[\p{C}\s\\#]/u.test(uri) || !URL.canParse(uri)) return false;
@@ -93,7 +91,7 @@ export function isRedirectUri(uri: string): boolean {
   return isOwn && !uri.includes("?") && uri.toLowerCase().startsWith(`${protocol}/`);
 }
 
-/** Whether a client registered a URI: exactly it, or on its own machine with any port (RFC 8252, section 7.3). */
+/** Exact match, except for the port on the client's own machine (RFC 8252, section 7.3). */
 export function hasRedirectUri({ redirectUris: known }: OauthClient, uri: string): boolean {
   return isRedirectUri(uri) && known.some((one) => one === uri || withoutPort(one) === withoutPort(uri));
 }

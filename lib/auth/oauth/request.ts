@@ -1,26 +1,19 @@
-// What an agent asks for when it sends a person to the consent page: RFC 6749, section 4.1.1, with RFC 7636 and RFC 8707.
+// The request of the consent page: RFC 6749, section 4.1.1, RFC 7636 and RFC 8707.
 import "server-only";
-import { agentScope, oauthAddresses } from "#lib/auth/oauth/addresses";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { agentScope, OauthError, oauthAddresses } from "#lib/auth/oauth/protocol";
 import { hasRedirectUri, type OauthClient, readClient } from "#lib/auth/oauth/registration";
 import { limits } from "#lib/limits";
 
 type AuthorizeQuery = { [name: string]: string | string[] | undefined };
 
-/** Where an answer goes: the redirect URI, and the client's `state`. */
 export type ReturnTo = { redirectUri: string; state: string | undefined };
 
-/** A request that can be asked of a person, or what the client is told instead. */
 export type AgentRequest = { client: OauthClient; returnTo: ReturnTo } & (
   | { challenge: string }
   | { refused: OauthError }
 );
 
-/**
- * Reads the query of the consent page.
- *
- * @throws OauthError where nobody may be sent back: the client or its redirect URI is not known.
- */
+/** @throws OauthError if nobody may be redirected: the client or its redirect URI is unknown */
 export function readAgentRequest(query: AuthorizeQuery): AgentRequest {
   const client = readClient(getText(query.client_id));
   const redirectUri =
@@ -30,7 +23,7 @@ export function readAgentRequest(query: AuthorizeQuery): AgentRequest {
       "invalid_redirect_uri",
       "The agent asks to be answered at an address that it did not register.",
     );
-  // Exactly as it came: a client takes an answer with another state for somebody else's.
+  // Unchanged: a client refuses an answer with another state.
   const returnTo = { redirectUri, state: getText(query.state) };
   try {
     return { client, returnTo, challenge: readChallenge(query) };
@@ -45,7 +38,7 @@ function readChallenge(query: AuthorizeQuery): string {
   if (query.response_type !== "code") throw new OauthError("unsupported_response_type", "response_type is code.");
   if (query.code_challenge_method !== "S256") throw new OauthError("invalid_request", "code_challenge_method is S256.");
   const challenge = getText(query.code_challenge) ?? "";
-  // The SHA-256 of RFC 7636, section 4.2, in Base64url.
+  // A SHA-256 in Base64url (RFC 7636, section 4.2).
   if (!/^[\w-]{43}$/.test(challenge))
     throw new OauthError("invalid_request", "code_challenge is no SHA-256 in Base64url.");
   const { stateCharacters } = limits.oauth;
@@ -56,21 +49,21 @@ function readChallenge(query: AuthorizeQuery): string {
   return challenge;
 }
 
-/** Nothing but reading is granted; a client that asks for more, or for nothing, gets that. @throws OauthError `invalid_scope` */
+/** Whatever a client asks for, only reading is granted. @throws OauthError `invalid_scope` */
 export function requireScope(scope: string | undefined): void {
   const asked = (scope ?? "").split(" ").filter(Boolean);
   if (asked.length > 0 && !asked.includes(agentScope))
     throw new OauthError("invalid_scope", `The only scope is ${agentScope}.`);
 }
 
-/** A token is for this server's `/mcp`, and for nothing else. @throws OauthError `invalid_target` */
+/** Tokens are only for this server's `/mcp`. @throws OauthError `invalid_target` */
 export function requireResource(resource: string | undefined): void {
   const { resource: own } = oauthAddresses();
   if (resource !== undefined && resource.replace(/\/$/, "") !== own)
     throw new OauthError("invalid_target", `The resource is ${own}.`);
 }
 
-/** The address to which a person is sent back, with an answer (RFC 6749, section 4.1.2; RFC 9207). */
+/** RFC 6749, section 4.1.2; RFC 9207. */
 export function answerAddress({ redirectUri, state }: ReturnTo, answer: Record<string, string>): string {
   const url = new URL(redirectUri);
   const all = { ...answer, ...(state === undefined ? {} : { state }), iss: oauthAddresses().issuer };

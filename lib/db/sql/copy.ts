@@ -1,5 +1,4 @@
-// Copies a whole database into an empty one, whatever their versions of PostgreSQL: for `npm run move`. SQL: rows of every
-// table go from one connection to another by COPY, which Prisma has not.
+// For `npm run move`. SQL: COPY.
 import "server-only";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
@@ -10,13 +9,13 @@ import { EnvError } from "#lib/errors";
 type Say = (line: string) => void;
 type CopiedTable = { name: string; columns: string[]; parents: string[] };
 
-/** Prisma's records are the target's own, and who is alive will say so there. */
+/** The target has its own. */
 const leftOut = ["_prisma_migrations", "process_heartbeat"];
 const progressMs = 5000;
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** The application's tables; pg-boss's, in a schema of their own, are made anew by the worker. */
+/** the worker makes pg-boss's tables anew */
 async function readTables(client: pg.Client): Promise<CopiedTable[]> {
   const { rows } = await client.query<CopiedTable>(
     `select c.relname as name,
@@ -30,7 +29,6 @@ async function readTables(client: pg.Client): Promise<CopiedTable[]> {
   return rows;
 }
 
-/** Tables in an order in which each comes after those that it refers to. */
 function inOrder(tables: CopiedTable[]): CopiedTable[] {
   const sorted: CopiedTable[] = [];
   let waiting = tables;
@@ -61,7 +59,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** @throws EnvError where a database has a row, or is older than what Spoor needs */
+/** @throws EnvError if a table has rows, or PostgreSQL is too old */
 export async function expectEmpty(url: string): Promise<void> {
   await withClient(url, async (client) => {
     const { rows } = await client.query("select current_setting('server_version_num')::int as version");
@@ -73,13 +71,7 @@ export async function expectEmpty(url: string): Promise<void> {
   });
 }
 
-/**
- * Copies all rows of one database into another of the same schema, in one transaction, and compares the counts.
- *
- * @param say prints a line for each table, and every few seconds for a large one.
- * @returns how many rows were copied
- * @throws where a count differs; the target is empty then
- */
+/** @returns how many rows @throws if counts differ; nothing is copied then */
 export function copyRows(fromUrl: string, toUrl: string, say: Say): Promise<number> {
   return withClient(fromUrl, (source) =>
     withClient(toUrl, async (target) => {

@@ -1,5 +1,4 @@
-// Turning a database whose extension can distribute tables into a distributed one (docs/growth.md). SQL: the extension's
-// functions and PostgreSQL's catalog.
+// docs/growth.md. SQL: the extension citus and the catalog.
 import "server-only";
 import pg from "pg";
 import { pendingMigrations } from "#lib/db/migrations";
@@ -9,38 +8,31 @@ import { tenantTables } from "#lib/db/tenant-tables";
 import { EnvError } from "#lib/errors";
 import { operatorCommand } from "#lib/variables/operator-command";
 
-/** What distributing would do, and what it would fail on. */
 export type Plan = {
   nodes: number;
   distributed: string[];
   waiting: string[];
-  /** Of the distributed ones those whose former rows are still on the coordinator, unread: a call was interrupted. */
+  /** Distributed tables whose former rows are still on the coordinator after an interrupted call. */
   remaining: string[];
   problems: string[];
 };
 
 const isTenant = (table: string) => (tenantTables as readonly string[]).includes(table);
 
-/** Tells what `distribute` would do, without changing anything. */
+/** Describes what `distribute` would do. */
 export async function planDistribution(databaseUrl: string): Promise<Plan> {
   return withClient(databaseUrl, readPlan);
 }
 
 /**
- * Distributes the tenant tables that are not yet. Their foreign keys to the coordinator's tables are dropped, which no extension
- * allows; writers wait while a table's rows move. A call that was interrupted is continued by the next.
- *
- * @returns the plan as it was before.
- * @throws EnvError with all problems, before anything is changed.
+ * Writers wait while rows move, and an interrupted call is continued by the next.
+ * @throws EnvError with all problems, before anything is changed
  */
 export function distribute(databaseUrl: string, say: (line: string) => void): Promise<Plan> {
   return withMigrationLock(databaseUrl, () => withClient(databaseUrl, (client) => distributeTables(client, say)));
 }
 
-/**
- * Distributes the tables that a migration has added to a distributed database; does nothing with any other. The caller holds
- * the lock of migrations.
- */
+/** The caller holds the migration lock. */
 export async function distributeAdded(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select from pg_extension where extname = 'citus'");
   const known = rows.length > 0 ? await readDistributed(client) : [];
@@ -57,7 +49,7 @@ async function distributeTables(client: pg.Client, say: (line: string) => void):
     await client.query(`select create_distributed_table('${table}', 'user_id'${beside})`);
     say(`${table} is distributed by user`);
   }
-  // Rows that were moved to the nodes remain on the coordinator, unread, until this.
+  // Moved rows remain on the coordinator, unread, until this.
   for (const table of [...plan.remaining, ...plan.waiting])
     await client.query(`select truncate_local_data_after_distributing_table('${table}')`);
   return plan;
@@ -112,7 +104,7 @@ async function readDistributed(client: pg.Client): Promise<string[]> {
   return rows.map(({ table }) => table).filter(isTenant);
 }
 
-/** Asks the coordinator and each node whether a transaction of several nodes can commit. */
+/** Checks that transactions over several nodes can commit. */
 async function findUnreadyNodes(client: pg.Client): Promise<string[]> {
   const setting = "select current_setting('max_prepared_transactions')";
   const { rows } = await client.query<{ name: string; answered: boolean; result: string }>(
@@ -128,7 +120,6 @@ async function findUnreadyNodes(client: pg.Client): Promise<string[]> {
   });
 }
 
-/** What of the schema could not be distributed: nothing, in a database as the migrations make it. */
 async function findMisfits(client: pg.Client): Promise<string[]> {
   const records = await client.query("select to_regclass('_prisma_migrations') as table");
   if (!records.rows[0]?.table) return [`The database has no tables yet: \`${operatorCommand("migrate")}\`.`];
@@ -156,7 +147,6 @@ async function findMisfitKeys(client: pg.Client): Promise<string[]> {
   ]);
 }
 
-/** Triggers, and foreign keys from what stays on the coordinator. */
 async function findMisfitObjects(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ problem: string }>(
     `select format('%s: the trigger %s; tables on nodes have none.', tgrelid::regclass, tgname) as problem

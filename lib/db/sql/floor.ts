@@ -3,16 +3,12 @@ import { pool } from "#lib/db/client";
 import { EnvError, isSchemaError } from "#lib/errors";
 
 /**
- * The generation of what is stored that this version reads. A release that stores what the one before can't read has the next one,
- * and a migration that records it in `server_setting`: that one does not start any more then.
+ * Counted up by a release that stores what the one before can't read. A migration records it, and older releases then
+ * refuse to start.
  */
 export const generation = 1;
 
-/**
- * Finds out whether a newer version has stored what this one can't read. SQL: it is asked before a migration, too.
- *
- * @returns the reason to give, or undefined where this version may use the database
- */
+/** SQL: also asked before a migration. @returns why this version can't use the database */
 export async function findNewer(): Promise<string | undefined> {
   const { rows } = await pool()
     .query<{ value: string }>("select value from server_setting where key = 'generation'")
@@ -25,7 +21,7 @@ export async function findNewer(): Promise<string | undefined> {
   return `a newer version of Spoor has stored what this one can't read (generation ${floor}, this one reads ${generation})`;
 }
 
-/** @throws EnvError where a newer version has stored what this one can't read */
+/** @throws EnvError if a newer version has stored what this one can't read */
 export async function refuseNewer(): Promise<void> {
   const fault = await findNewer();
   if (!fault) return;

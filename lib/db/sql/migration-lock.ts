@@ -1,4 +1,4 @@
-// The lock under which migrations run. SQL: advisory locks, on a connection of their own.
+// SQL: advisory locks, on a connection of their own.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -6,26 +6,19 @@ import { withRequiredAuth } from "#lib/db/required-auth";
 import { EnvError } from "#lib/errors";
 import { log } from "#lib/log";
 
-/** The advisory lock of Prisma's schema engine, so that a start and `prisma migrate deploy` take turns as well. */
+/** Prisma's schema engine takes the same lock. */
 const migrationLock = 72_707_369;
 
-/**
- * How long a lock is waited for that a transaction holds, as ours does, and one that a session holds, as Prisma's does: a
- * session's can be left behind on a connection of a pooler, and is then held for as long as that lives.
- */
+/** A pooler may keep a session's lock, as Prisma takes it, so it is waited for less long. */
 const patience = { transactionSeconds: 600, sessionSeconds: 60 };
 const againMs = 250;
-/** After so many tries the wait is logged. */
 const noteAfter = 20;
 
-/** Who holds the lock, and since when its transaction runs; null between two. */
 type Holder = { pid: number; application: string; began: string | null };
 
 /**
- * Takes the lock of migrations for as long as `work` takes. A transaction holds it, on a connection of its own, so that it ends
- * with the connection, behind a pooler too.
- *
- * @throws EnvError naming who holds it for too long, and how to end that
+ * A transaction on its own connection holds the lock, so that it ends with the connection.
+ * @throws EnvError naming who holds it for too long
  */
 export async function withMigrationLock<T>(
   databaseUrl: string,
@@ -55,9 +48,8 @@ export async function withMigrationLock<T>(
   }
 }
 
-/** @returns whether a transaction is open now that holds the lock */
 async function tryLock(client: pg.Client): Promise<boolean> {
-  // A server may end transactions that do nothing for a while, as this one does.
+  // A server may end idle transactions, as this one is.
   await client.query("begin; set local idle_in_transaction_session_timeout = 0");
   const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [
     migrationLock,

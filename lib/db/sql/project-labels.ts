@@ -1,22 +1,15 @@
-// Names of projects, for every domain that shows them. SQL: it compares a name with all others of its user in one statement.
+// SQL: compares a name with all others of its user in one statement.
 import "server-only";
 import type { Queryable } from "#lib/db/client";
 
-/** What a project is called. `distinction` tells it apart from others of the same name, where there are any. */
 export type ProjectLabel = { name: string; distinction: string | null };
 
-/** The same as one line. */
 export const labelText = ({ name, distinction }: ProjectLabel): string =>
   distinction === null ? name : `${name} · ${distinction}`;
 
 type LabelRow = { id: string; name: string; isShared: boolean; kind: string | null; machine: string; value: string };
 
-/**
- * The names of some of a user's projects, by their ids.
- *
- * A remote tells two projects of one name apart, else a folder with its machine; one that only its name is known of says so. 3 ms for
- * 50 of 10,000 projects.
- */
+/** A remote distinguishes projects of one name, otherwise a folder and its machine. */
 export async function readProjectLabels(
   from: Queryable,
   userId: string,

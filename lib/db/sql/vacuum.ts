@@ -1,26 +1,17 @@
-// Space of deleted rows. PostgreSQL's own vacuum comes once a minute: 20 rewrites of a session's messages in that time took
-// twenty times its space, which stays taken. SQL: VACUUM.
+// Autovacuum comes once a minute, in which rewrites of a session can take many times its space. SQL: VACUUM.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
 
-/** Tables whose rows are large and are rewritten as a whole. */
 type Rewritten = "message" | "search_bucket";
 
-/** A table is vacuumed when so much of it is dead, and at least so many bytes. */
 const due = { share: 0.25, bytes: 1 << 18 };
-/** A larger table is left to autovacuum: of it, a quarter is not rewritten in a minute. */
+/** A quarter of a larger table is not rewritten in a minute. */
 const maxTableBytes = 2 ** 31;
 
-/** How much this process has deleted from each table since it was vacuumed, in bytes. */
+/** Bytes that this process deleted since the last vacuum. */
 const dead = new Map<Rewritten, number>();
 
-/**
- * Counts what the caller has just deleted from a table, and makes its space free to be used again once it is a considerable
- * part of the table. What fails is logged: autovacuum does the same, later.
- *
- * @param bytes what the deleted rows took, about.
- */
 export async function freeSpace(table: Rewritten, bytes: number): Promise<void> {
   const sum = (dead.get(table) ?? 0) + bytes;
   dead.set(table, sum);
@@ -38,7 +29,7 @@ export async function freeSpace(table: Rewritten, bytes: number): Promise<void> 
   }
 }
 
-/** On a connection itself: a pool with limits may put a statement into a transaction, where PostgreSQL refuses this one. */
+/** A limited pool may wrap a statement in a transaction, where VACUUM is refused. */
 async function vacuum(table: Rewritten): Promise<void> {
   const client = await pool().connect();
   try {

@@ -1,4 +1,3 @@
-// Decides whether there is room for an upload, before any of its body is read.
 import "server-only";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { prisma } from "#lib/db/client";
@@ -11,12 +10,7 @@ const { ingest } = limits;
 
 const bodies = oncePerProcess("bodies", () => new BodyBudget(ingest.maxInFlightBytes));
 
-/**
- * Runs `work` with room for a body in the process's budget of bytes in flight.
- *
- * @param bytes the largest size that the body may turn out to have.
- * @throws SpoorError `overloaded` if the budget is used up or the sender has too many queued uploads.
- */
+/** @throws SpoorError `overloaded` if the budget is used up or the sender has too many queued uploads */
 export function admitted<T>(userId: string, bytes: number, work: (room: Room) => Promise<T>): Promise<T> {
   return withRoom(userId, bytes, async (room) => {
     await refuseLongQueue(userId);
@@ -24,30 +18,29 @@ export function admitted<T>(userId: string, bytes: number, work: (room: Room) =>
   });
 }
 
-/** As `admitted`, for a body that no job processes. */
+/** For a body that no job processes. */
 export function withRoom<T>(userId: string, bytes: number, work: (room: Room) => Promise<T>): Promise<T> {
   return bodies.withRoom(userId, bytes, work);
 }
 
-/** Queued uploads by sender: counted in the database at most once a second, with those admitted since added. */
+/** Counted in the database at most once a second. */
 export class QueueLengths {
   readonly #counted = new Map<string, { jobs: number; countedAt: number }>();
   readonly #places = new Map<string, number>();
   readonly #count: (userId: string) => Promise<number>;
   readonly #now: () => number;
 
-  /** @param count counts a user's queued jobs; @param now the time in milliseconds. */
+  /** @param now the time in milliseconds */
   constructor(count: (userId: string) => Promise<number>, now: () => number = () => performance.now()) {
     this.#count = count;
     this.#now = now;
   }
 
-  /** How many senders are remembered: those of the last second. */
   get size(): number {
     return this.#counted.size;
   }
 
-  /** Adds one upload to a sender's queue. @returns false, with nothing added, if it already has `max` */
+  /** @returns false if the sender already has `max` */
   async add(userId: string, max: number): Promise<boolean> {
     this.#evictStale();
     const counted = this.#counted.get(userId) ?? { jobs: await this.#count(userId), countedAt: this.#now() };
@@ -57,15 +50,15 @@ export class QueueLengths {
     }
     this.#takePlace(userId, counted.jobs);
     counted.jobs += 1;
-    // Deleted first, so that the map stays in order of `countedAt`.
+    // The map stays in order of `countedAt`.
     if (this.#counted.get(userId) !== counted) this.#counted.delete(userId);
     this.#counted.set(userId, counted);
     return true;
   }
 
   /**
-   * How many uploads of every other sender go before a sender's next one: as many as it has queued itself. So senders take turns,
-   * and the uploads of one, whose place goes up only until none is left, stay in their order.
+   * As many uploads of every other sender go first as the sender has queued, so that senders take turns, and one
+   * sender's uploads stay in order.
    */
   getPlace(userId: string): number {
     return this.#places.get(userId) ?? 0;
@@ -79,7 +72,6 @@ export class QueueLengths {
     if (this.#places.size > maxPlaces && oldest !== undefined) this.#places.delete(oldest);
   }
 
-  /** The map is in order of time: eviction stops at the first fresh count. */
   #evictStale(): void {
     const oldest = this.#now() - freshMs;
     for (const [userId, { countedAt }] of this.#counted) {
@@ -90,14 +82,13 @@ export class QueueLengths {
 }
 
 const freshMs = 1000;
-/** So many senders' places are known; one that was forgotten begins at 0. */
+/** A forgotten sender begins at 0. */
 const maxPlaces = 10_000;
 
 const queueLengths = new QueueLengths((userId) =>
   prisma().ingestJob.count({ where: { userId, status: "queued" }, take: ingest.maxQueuedJobsPerUser }),
 );
 
-/** The place of a sender's next upload in the queue. */
 export const placeInQueue = ({ userId }: { userId: string }): number => queueLengths.getPlace(userId);
 
 async function refuseLongQueue(userId: string): Promise<void> {

@@ -3,7 +3,7 @@ import { v7 as uuid } from "uuid";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import { storeRepeated, storeWhileReading } from "#lib/ingest/accept/large-upload";
+import { storeLarge, storeRepeated } from "#lib/ingest/accept/large-upload";
 import { discardBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { storeSmall } from "#lib/ingest/accept/small-uploads";
@@ -18,7 +18,7 @@ import { readPolicy } from "#lib/masking/policy";
 import { countUpload } from "#lib/observability/counters";
 import { usesStore } from "#lib/store/s3";
 
-/** Parses Content-Encoding. @throws SpoorError `unsupported_encoding` for an unknown one and for several at once */
+/** @throws SpoorError `unsupported_encoding` */
 export function parseEncoding(header: string | null): Encoding {
   const name = header?.trim().toLowerCase() || "identity";
   const encoding = encodings.find((known) => known === name || (known === "gzip" && name === "x-gzip"));
@@ -28,7 +28,7 @@ export function parseEncoding(header: string | null): Encoding {
   return encoding;
 }
 
-/** Parses Idempotency-Key. @throws SpoorError `invalid_request` */
+/** @throws SpoorError `invalid_request` */
 export function parseIdempotencyKey(header: string | null): string | undefined {
   if (header === null) return undefined;
   const parsed = idempotencyKeySchema.safeParse(header);
@@ -38,12 +38,10 @@ export function parseIdempotencyKey(header: string | null): string | undefined {
 }
 
 /**
- * Validates a batch as received on the wire, and stores it with its job and queue entry in one transaction.
- * When this returns, all three are on disk.
- *
- * @param body may be transferred to the decoding thread: it must not be used afterwards.
- * @returns the job's id; if the idempotency key was used before with the same bytes, the id of that job.
- * @throws SpoorError `payload_too_large`, `invalid_json`, `invalid_request`, `idempotency_key_reused`.
+ * Stores a batch with its job and queue entry, on disk when this returns.
+ * @param body may be transferred to the decoding thread
+ * @returns the job's id, which is the earlier one for a repeated idempotency key
+ * @throws SpoorError `payload_too_large`, `invalid_json`, `invalid_request`, `idempotency_key_reused`
  */
 export async function acceptBatch(
   sender: Sender,
@@ -60,11 +58,10 @@ export async function acceptBatch(
 }
 
 type UnreadUpload = Omit<NewUpload, keyof Received>;
-/** A body that was read, and the promise of whether it was stored. */
 type AcceptedRead = { received: Received; storing: Promise<boolean> };
 
 function inFlight(received: Received, storing: Promise<boolean>): AcceptedRead {
-  storing.catch(() => {}); // a rejection is handled where `storing` is awaited
+  storing.catch(() => {}); // rejections are handled where it is awaited
   return { received, storing };
 }
 
@@ -75,7 +72,6 @@ async function readSmall(upload: UnreadUpload, body: Uint8Array): Promise<Accept
   return inFlight(received, storeSmall({ ...upload, ...received }));
 }
 
-/** Reads a body on a decoding thread. One that was accepted before, and is still stored, is not validated again. */
 function readLarge(upload: UnreadUpload, body: Buffer, encoding: Encoding): Promise<AcceptedRead> {
   const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
   const moved = transferable(body);
@@ -94,22 +90,22 @@ function readLarge(upload: UnreadUpload, body: Buffer, encoding: Encoding): Prom
   });
 }
 
-/** Stores a body that a thread has received. @returns when the thread has done its part, and whether the body was stored */
+/** `read` settles when the thread has done its part. */
 function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unknown>; stored: Promise<boolean> } {
   const read = Promise.withResolvers<unknown>();
   const stored = (async () => {
     const policy = await readPolicy(upload.userId, upload.machine);
     const repeated = await findSameUpload(upload, policy);
-    // With a quota it is read again: what its traces need depends on what is stored of them by now.
+    // What a quota allows depends on what is stored by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
     const reading = thread.call("read", { policy });
-    // The thread may be lent again only after it; an error is reported by `stored`.
+    // `stored` reports an error; the thread may be lent again only after it.
     read.resolve(Promise.allSettled([reading]));
-    if (repeated && !(await reading).isMasked) return storeWhileReading(upload, reading, { heldBy: repeated.holder });
-    if (!usesStore()) return storeWhileReading(upload, reading);
-    // No database connection is held while the store takes the body.
-    const placed = await placeBody(upload, (await reading).stored);
-    const isStored = await storeWhileReading(upload, reading, placed);
+    const whole = { ...upload, ...(await reading) };
+    if (repeated && !whole.isMasked) return storeLarge(whole, repeated.holder);
+    if (!usesStore()) return storeLarge(whole);
+    const placed = await placeBody(upload, whole.stored);
+    const isStored = await storeLarge({ ...whole, ...placed });
     if (!isStored) discardBody(placed);
     return isStored;
   })();
@@ -117,12 +113,12 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
   return { read: read.promise, stored };
 }
 
-/** A body with more JSON values is validated on a thread: refusing 64 KiB of `{}` takes 70 ms of the event loop. */
+/** Refusing 64 KiB of `{}` takes 70 ms of the event loop. */
 const maxValuesHere = 2000;
-/** One of more zstd frames is inflated there, too: 1,024 take 40 ms. */
+/** 1,024 zstd frames take 40 ms. */
 const maxFramesHere = 8;
 
-/** The decoded bytes of a small body; undefined for one that goes to a thread. @throws SpoorError `invalid_request` */
+/** @returns undefined for a body that goes to a thread */
 function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefined {
   if (body.byteLength > smallBytes) return undefined;
   try {
@@ -134,12 +130,11 @@ function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefi
   }
 }
 
-/** The body's memory, if nothing else shares it: it is transferred to the thread instead of copied. */
 function transferable({ buffer, byteLength }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
-/** The job that holds an idempotency key. @throws SpoorError `idempotency_key_reused` if it was sent with other bytes */
+/** @throws SpoorError `idempotency_key_reused` */
 async function findEarlierJob(userId: string, idempotencyKey: string, { sha256 }: Received): Promise<string> {
   const job = await prisma().ingestJob.findUnique({
     where: { userId_idempotencyKey: { userId, idempotencyKey } },

@@ -1,12 +1,9 @@
-// Shares a process's memory for bodies that are being received among their senders.
 import { SpoorError } from "#lib/errors";
 import type { Room } from "#lib/http/body";
 
-/** A body takes memory in steps of so much, as it arrives. */
 const stepBytes = 1 << 20;
-/** An eighth of the budget is kept for senders that hold a sixty-fourth of it at most. */
+/** The reserve is for senders that use little. */
 const [keptPart, littlePart] = [1 / 8, 1 / 64];
-/** A pace is measured over one to two such times. */
 const paceMs = 5000;
 
 const overloaded = (what: string) =>
@@ -16,7 +13,6 @@ const ownFull = "Your uploads under way may take all that the server holds for o
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
 
-/** A body of which a process holds what has arrived, until its upload is stored or refused. */
 class HeldBody implements Room {
   readonly userId: string;
   readonly maxBytes: number;
@@ -57,7 +53,7 @@ class HeldBody implements Room {
     this.#reject(overloaded(allFull));
   }
 
-  /** Bytes per second that arrived of late. */
+  /** Returns the recent bytes per second. */
   paceAt(now: number): number {
     const { at, bytes } = this.#arrived;
     const since = this.#marks[0];
@@ -66,27 +62,18 @@ class HeldBody implements Room {
   }
 }
 
-/**
- * The bytes of bodies that a process may hold. While they are used up, the slowest upload is ended, of the senders who hold more
- * than an equal part of them.
- */
+/** When the budget is used up, the slowest upload of the senders over an equal share is ended. */
 export class BodyBudget {
   readonly now: () => number;
   readonly #maxBytes: number;
   readonly #bodies = new Set<HeldBody>();
 
-  /** @param now the time in milliseconds. */
   constructor(maxBytes: number, now: () => number = () => performance.now()) {
     this.#maxBytes = maxBytes;
     this.now = now;
   }
 
-  /**
-   * Runs `work` with room for a body, which takes more of it as the body arrives.
-   *
-   * @param maxBytes the largest size that the body may turn out to have.
-   * @throws SpoorError `overloaded` if the budget is used up, or the sender's uploads together may need more than half of it.
-   */
+  /** @throws SpoorError `overloaded` if the budget is used up, or the sender may need more than half of it */
   async withRoom<T>(userId: string, maxBytes: number, work: (room: Room) => Promise<T>): Promise<T> {
     const own = sum([...this.#bodies].filter((one) => one.userId === userId).map((one) => one.maxBytes));
     if (own > 0 && own + maxBytes > this.#maxBytes / 2) throw overloaded(ownFull);
@@ -100,7 +87,7 @@ export class BodyBudget {
     }
   }
 
-  /** Holds so many bytes of a body, rounded up to a step. @throws SpoorError `overloaded` where no slower one makes room */
+  /** @throws SpoorError `overloaded` if no slower upload makes room */
   hold(body: HeldBody, bytes: number): void {
     if (!body.isArriving) throw overloaded(allFull);
     body.heldBytes = Math.min(body.maxBytes, Math.ceil(bytes / stepBytes) * stepBytes);
@@ -110,7 +97,6 @@ export class BodyBudget {
     }
   }
 
-  /** The upload to end so that `body` fits in, which may be `body` itself; undefined where it does. */
   #findExcess(body: HeldBody): HeldBody | undefined {
     const held = new Map<string, number>();
     for (const { userId, heldBytes } of this.#bodies) held.set(userId, (held.get(userId) ?? 0) + heldBytes);

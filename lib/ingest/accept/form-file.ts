@@ -1,16 +1,14 @@
-/** Our own page's form has one part, and a browser's extension may add some. */
+/** Our form has one part, and a browser's extension may add some. */
 const maxParts = 16;
-/** The headers of a part hold a file's own name, which may be long. */
+/** A file's name may be long. */
 const maxHeadBytes = 8 * 1024;
 
 const endOfHead = "\r\n\r\n";
 
 /**
- * Finds the content of the field `file` of a form (`multipart/form-data`, RFC 7578). Only boundaries are looked for: `formData()` takes
- * 1.7 s of the event loop for 16 MiB of tiny parts, and 0.3 s for one file.
- *
- * @param type the form's Content-Type, which has the boundary.
- * @returns a part of `form`; undefined where the form is not whole, has no such file, or has more parts than a page sends
+ * Finds the field `file` by the form's boundaries (RFC 7578): `formData()` takes 1.7 s of the event loop for 16 MiB of
+ * tiny parts.
+ * @returns undefined if the form is incomplete, has no such file, or too many parts
  */
 export function findFile(form: Buffer, type: string): Buffer | undefined {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))/i.exec(type) ?? [];
@@ -32,7 +30,6 @@ export function findFile(form: Buffer, type: string): Buffer | undefined {
   return undefined;
 }
 
-/** Recognizes the headers of the file in the field `file`. */
 function isFile(head: string): boolean {
   const [, fields = ""] = /^content-disposition:\s*form-data\s*;([^\r\n]*)/im.exec(head) ?? [];
   return /(?:^|;)\s*name="file"\s*(?:;|$)/i.test(fields) && /;\s*filename\*?=/i.test(`;${fields}`);

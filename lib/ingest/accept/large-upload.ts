@@ -1,17 +1,15 @@
-// Stores an upload with its job and its queue entry in one transaction.
 import "server-only";
 import type { PoolClient } from "pg";
 import { transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { placeInQueue } from "#lib/ingest/accept/admission";
+import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import {
-  type BodyElsewhere,
-  completeJob,
-  copyBody,
+  copyIntoUpload,
   durably,
   insertJob,
   insertRepeated,
-  insertWithoutBody,
+  insertUploads,
   isHolderGone,
   type NewUpload,
   type Repeated,
@@ -23,40 +21,36 @@ import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
 /**
- * Stores an upload: its job while its body is still being read, the body once all of it was read; and rolls back if the body
- * turns out to be invalid. When this returns, the upload is on disk with its job and its queue entry.
- *
- * Its idempotency key and its place among the user's uploads are taken after the reading, so that no other request waits
- * for the key meanwhile.
- *
- * @param reading resolves to what the body contains.
- * @param elsewhere where the body is already: with another upload, or in the store.
- * @returns false if another job has the idempotency key; nothing was stored then.
- * @throws what `reading` rejects with; SpoorError `payload_too_large` where it is over its user's quota
+ * @param holder the upload that already has the same body
+ * @returns false if another job has the idempotency key
+ * @throws SpoorError `payload_too_large` over the quota
  */
-export function storeWhileReading(
-  upload: NewUpload,
-  reading: Promise<Checked>,
-  elsewhere?: BodyElsewhere,
-): Promise<boolean> {
+export function storeLarge(upload: NewUpload & Checked & Partial<PlacedBody>, holder?: string): Promise<boolean> {
   const store = async (tx: PoolClient) => {
-    await insertJob(tx, upload);
+    if (!(await insertLarge(tx, upload, holder))) return false;
     await enqueueUpload(tx, upload);
-    const checked = await reading;
-    if (elsewhere) {
-      await insertWithoutBody(tx, upload, elsewhere);
-    } else {
-      await copyBody(tx, upload, checked.stored);
-      free(checked.stored);
-    }
-    if (!(await completeJob(tx, upload, checked))) return false;
-    await reserveRoom(tx, [{ ...upload, ...checked }]);
+    await reserveRoom(tx, [upload]);
     return true;
   };
   return inTurn(upload.userId, () => storeOrRollBack(store));
 }
 
-/** Stores an upload that repeats an earlier one. @returns false if its key is taken, or the earlier one is gone */
+async function insertLarge(
+  tx: PoolClient,
+  upload: NewUpload & Checked & Partial<PlacedBody>,
+  holder: string | undefined,
+): Promise<boolean> {
+  if (holder || upload.object) {
+    const holders = new Map(holder ? [[upload.jobId, holder]] : []);
+    return (await insertUploads(tx, [upload], holders)).length === 1;
+  }
+  if (!(await insertJob(tx, upload))) return false;
+  await copyIntoUpload(tx, upload);
+  free(upload.stored);
+  return true;
+}
+
+/** @returns false if the key is taken, or the earlier upload is gone */
 export function storeRepeated(upload: NewUpload, repeated: Repeated): Promise<boolean> {
   return storeOrRollBack(async (tx) => {
     if (!(await insertRepeated(tx, upload, repeated))) return false;
@@ -68,10 +62,9 @@ export function storeRepeated(upload: NewUpload, repeated: Repeated): Promise<bo
 const enqueueUpload = (tx: PoolClient, { userId, jobId }: NewUpload) =>
   enqueue(tx, queues.ingest, [{ userId, jobId }], placeInQueue);
 
-/** Why a transaction is rolled back without an error for the caller. */
 const notStored = new Error("the upload was not stored");
 
-/** Runs `store` in a transaction that commits only if it returns true. */
+/** Commits only if `store` returns true. */
 async function storeOrRollBack(store: (tx: PoolClient) => Promise<boolean>): Promise<boolean> {
   await prepareQueue();
   try {

@@ -1,17 +1,16 @@
-// Bodies in the S3 store: put before the transaction that names them, so that no job is without its body. What no upload names
-// in the end is deleted here where that is certain, and otherwise by the sweep (lib/ingest/raw/removal.ts).
+// Bodies go to the S3 store first, so that no job lacks its body; a sweep (lib/ingest/raw/removal.ts) deletes what no
+// upload names.
 import "server-only";
 import { free } from "#lib/memory";
 import { makeUploadKey } from "#lib/store/keys";
 import { deleteObject, putObject } from "#lib/store/s3";
 import { seal } from "#lib/store/sealed";
 
-/** A body in the store: its object's key, and its size. */
 export type PlacedBody = { object: string; objectBytes: number };
 
 type Owner = { userId: string; jobId: string };
 
-/** Puts a body into the store. @throws StoreOutageError */
+/** @throws StoreOutageError */
 export async function placeBody({ userId, jobId }: Owner, body: Uint8Array<ArrayBuffer>): Promise<PlacedBody> {
   const object = makeUploadKey(userId, jobId);
   const sealed = seal(body);
@@ -21,7 +20,7 @@ export async function placeBody({ userId, jobId }: Owner, body: Uint8Array<Array
   return { object, objectBytes };
 }
 
-/** Deletes a body that no upload will name; what fails is left to the sweep. */
+/** The sweep deletes what remains. */
 export function discardBody({ object }: PlacedBody): void {
   deleteObject(object).catch(() => {});
 }

@@ -9,14 +9,13 @@ import { maxFormBytes } from "#lib/limits";
 import { free } from "#lib/memory";
 import { traced } from "#lib/observability/tracing";
 
-/** Accepting, from the last byte of the body to the commit, as a separate span. */
+/** From the last byte of the body to the commit. */
 const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, () => acceptBatch(...upload));
 
 /**
- * Accepts the batch in the body of a `POST /api/ingest`. When this returns, it is on disk.
- *
- * @returns its job's id.
- * @throws SpoorError as `requireRoom`, `withBody`, `admitted` and `acceptBatch`; `unsupported_media_type`, `unsupported_encoding`.
+ * On disk when this returns.
+ * @returns the job's id
+ * @throws SpoorError as `requireRoom`, `withBody`, `admitted` and `acceptBatch`
  */
 export async function receiveBatch(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   requireJsonType(request);
@@ -30,12 +29,7 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
   );
 }
 
-/**
- * Accepts the batch in the form field `file`, as a browser without JavaScript sends it. A gzipped file is recognized.
- *
- * @returns its job's id.
- * @throws SpoorError as `receiveBatch`; `invalid_request` if there is no such file.
- */
+/** From a browser without JavaScript. @returns the job's id @throws SpoorError as `receiveBatch` */
 export async function receiveForm(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   const formBytes = maxFormBytes();
   const declared = declaredLength(request, formBytes);
@@ -47,7 +41,6 @@ export async function receiveForm(request: Request, sender: { userId: string; ma
   });
 }
 
-/** Copies the file into memory of its own, which the decoding thread gets. */
 function takeFile(form: Buffer<ArrayBuffer>, type: string): Buffer<ArrayBuffer> {
   const file = findFile(form, type);
   if (!file || file.length === 0) throw new SpoorError("invalid_request", "The form has no file.");

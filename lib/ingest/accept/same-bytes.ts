@@ -11,14 +11,11 @@ const turns = new Turns();
 
 type Body = { userId: string; sha256: Received["sha256"] };
 
-/** Waits for the uploads of the same bytes that are being stored, to share a body with one of them. @returns what ends the turn */
+/** @returns a function that ends the turn */
 export const turnOfBytes = ({ userId, sha256 }: Body): Promise<() => void> =>
   turns.take(`${userId} ${Buffer.from(sha256).toString("base64")}`);
 
-/**
- * The newest upload of the same bytes that is still kept with a manifest. One in which something was masked is the same only
- * under the same policy, and not without one.
- */
+/** A masked upload counts only under the same policy. */
 export async function findSameUpload({ userId, sha256 }: Body, policy?: MaskingPolicy): Promise<Repeated | undefined> {
   const job = await prisma().ingestJob.findFirst({
     where: { userId, bodySha256: sha256, upload: { removedAt: null, manifest: { not: null } } },

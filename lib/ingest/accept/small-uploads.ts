@@ -1,4 +1,4 @@
-// Small uploads that arrive at the same time share a transaction: with separate ones, each would wait for the disk.
+// Simultaneous small uploads share a transaction, so that each need not wait for the disk.
 import "server-only";
 import type { PoolClient } from "pg";
 import { coalesce, type Pending } from "#lib/concurrency/coalesce";
@@ -7,7 +7,7 @@ import { isOutage, postgresCode } from "#lib/errors";
 import { placeInQueue } from "#lib/ingest/accept/admission";
 import { discardBody, type PlacedBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
-import { durably, findHolders, insertSmall, isHolderGone, type NewUpload } from "#lib/ingest/accept/sql";
+import { durably, findHolders, insertUploads, isHolderGone, type NewUpload } from "#lib/ingest/accept/sql";
 import type { Checked } from "#lib/ingest/decode/operations";
 import { reserveRoom } from "#lib/ingest/quota/quota";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
@@ -17,22 +17,19 @@ import { usesStore } from "#lib/store/s3";
 type SmallUpload = NewUpload & Checked & Partial<PlacedBody>;
 type PendingUpload = Pending<SmallUpload, boolean>;
 
-// A second transaction proceeds while the first waits for a key that another process is inserting.
+// proceeds while the first waits for a key that another process inserts
 const store = coalesce<SmallUpload, boolean>((group) => settle(group), { maxGroup: 64, maxInFlight: 2 });
 
 /**
- * Stores a small upload together with those that arrive at the same time (16 connections with uploads of ten messages: 450
- * a second; one by one 290). When this returns, it is on disk with its job and its queue entry.
- *
- * @returns false if another job has its idempotency key; nothing was stored then.
- * @throws SpoorError `payload_too_large` where it is over its user's quota
+ * On disk, with its job and queue entry, when this returns.
+ * @returns false if another job has its idempotency key
+ * @throws SpoorError `payload_too_large` over the quota
  */
 export async function storeSmall(upload: SmallUpload): Promise<boolean> {
   await prepareQueue();
   return usesStore() ? placeAndStore(upload) : store(upload);
 }
 
-/** Stores an upload whose body is put into the store, unless that of an earlier one is there. */
 async function placeAndStore(upload: SmallUpload): Promise<boolean> {
   const endTurn = await turnOfBytes(upload);
   try {
@@ -46,7 +43,7 @@ async function placeAndStore(upload: SmallUpload): Promise<boolean> {
   }
 }
 
-/** Stores a group. If it fails, it is split and tried again, so that no upload is refused because of another one. */
+/** A failed group is split and retried, so that no upload is refused because of another one. */
 async function settle(group: PendingUpload[], shareBodies = true): Promise<void> {
   try {
     const stored = await storeGroup(
@@ -64,22 +61,22 @@ async function settle(group: PendingUpload[], shareBodies = true): Promise<void>
   }
 }
 
-/** Lock timeout and deadlock. */
+/** lock timeout, deadlock */
 const isLockFailure = (error: unknown) => ["55P03", "40P01"].includes(postgresCode(error) ?? "");
 
 const singly = (group: PendingUpload[]) => group.map((one) => [one]);
 
-/** Locks that an upload waits for belong to its user: an account being deleted, a key that another process inserts. */
+/** An upload waits for locks of its own user: an account being deleted, a key being inserted. */
 const byUser = (group: PendingUpload[]) => [...Map.groupBy(group, ({ item }) => item.userId).values()];
 
-/** Stores uploads in one transaction. @returns the ids of the jobs that are new */
+/** @returns the ids of the new jobs */
 function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<string>> {
   const hasSeveralUsers = uploads.some(({ userId }) => userId !== uploads[0]?.userId);
-  // Several users share a shorter timeout, which leaves time for a second attempt by user.
+  // leaves time for a second attempt by user
   const settings: Settings = hasSeveralUsers ? { ...durably, lock_timeout: "500ms" } : durably;
   return transaction(async (tx) => {
     const holders = shareBodies ? await chooseHolders(tx, uploads) : new Map();
-    const inserted = await insertSmall(tx, uploads, holders);
+    const inserted = await insertUploads(tx, uploads, holders);
     await enqueue(tx, queues.ingest, inserted, placeInQueue);
     const jobIds = new Set(inserted.map(({ jobId }) => jobId));
     await reserveRoom(
@@ -90,7 +87,6 @@ function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<s
   }, settings);
 }
 
-/** The uploads that hold the bodies of some of these: earlier ones, or the first of the same bytes in the group itself. */
 async function chooseHolders(tx: PoolClient, uploads: SmallUpload[]): Promise<Map<string, string>> {
   const holders = new Map<string, string>();
   for (const [userId, own] of Map.groupBy(uploads, (upload) => upload.userId)) {

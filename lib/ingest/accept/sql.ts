@@ -1,5 +1,5 @@
-// The accepting transaction. It is SQL on one connection of `pg`, because the body goes to the database by COPY (as a
-// query's parameter `pg` would copy it three times: docs/decisions/0010), and job, queue entry and body commit together.
+// SQL: the body goes by COPY, since `pg` copies a parameter three times (docs/decisions/0010), and commits with job and
+// queue entry.
 import "server-only";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -15,73 +15,49 @@ import type { Checked, Received } from "#lib/ingest/decode/operations";
 import { limits } from "#lib/limits";
 import { seal } from "#lib/store/sealed";
 
-/** Who sends an upload. */
 export type Sender = { userId: string; machine: string };
 
-/** An upload that is about to be stored. */
 export type NewUpload = Sender & Received & { jobId: string; idempotencyKey: string | undefined };
 
-/** An earlier upload of the same bytes: its job's id, the upload that holds its body, and how many traces and messages it has. */
+/** `holder` has the body. */
 export type Repeated = { earlier: string; holder: string; traces: number; messages: number };
 
-/** Settings of an accepting transaction: a 202 means on disk, and a client is refused within 2 s. */
+/** A 202 means on disk, and a client is refused within 2 s. */
 export const durably = {
   synchronous_commit: "on",
   lock_timeout: "1500ms",
-  // A process that is stopped while it reads a body loses its locks; reading may take 25 s.
+  // A process that is stopped loses its locks.
   idle_in_transaction_session_timeout: "35s",
 } as const;
 
-/** Inserts a job before its body was read: idempotency key and counts follow in `completeJob`. */
-export async function insertJob(tx: Queryable, upload: NewUpload): Promise<void> {
+/** @returns false if another job has the idempotency key */
+export async function insertJob(tx: Queryable, upload: NewUpload & Checked): Promise<boolean> {
   await holdSenders(tx, [upload]);
-  const { userId, jobId, machine, bytes, sha256 } = upload;
-  await tx.query(
-    `insert into ingest_job (user_id, id, machine, bytes, body_sha256, traces_received, messages_received)
-     values ($1, $2, $3, $4, $5, 0, 0)`,
-    [userId, jobId, machine, bytes, Buffer.from(sha256)],
+  await releaseExpiredKeys(tx, [upload]);
+  const { userId, jobId, machine, bytes, sha256, idempotencyKey = null, traces, messages } = upload;
+  const { rowCount } = await tx.query(
+    `insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, idempotency_key) do nothing`,
+    [userId, jobId, machine, bytes, Buffer.from(sha256), idempotencyKey, traces, messages],
   );
+  return rowCount === 1;
 }
 
-/** Inserts an upload's stored body by COPY. */
-export async function copyBody(
+export async function copyIntoUpload(
   tx: PoolClient,
-  { userId, jobId }: NewUpload,
-  body: Uint8Array<ArrayBuffer>,
+  { userId, jobId, manifest, isMasked, stored }: NewUpload & Checked,
 ): Promise<void> {
-  const stream = tx.query(copyFrom("copy upload (user_id, job_id, body) from stdin (format binary)"));
-  const row = copyRow([uuidBytes(userId), uuidBytes(jobId), seal(body)]);
+  const stream = tx.query(copyFrom("copy upload (user_id, job_id, manifest, masked, body) from stdin (format binary)"));
+  const row = copyRow([uuidBytes(userId), uuidBytes(jobId), manifest, Buffer.from([isMasked ? 1 : 0]), seal(stored)]);
   await pipeline(Readable.from([copyHeader, ...row, copyTrailer]), stream);
 }
 
-/** Where a body is that is not in its upload's row: held by another upload of the same bytes, or in the store. */
-export type BodyElsewhere = { heldBy: string } | PlacedBody;
-
-/** Inserts an upload without its body. @throws where the upload that holds it is gone: see `isHolderGone` */
-export async function insertWithoutBody(
-  tx: Queryable,
-  { userId, jobId }: NewUpload,
-  body: BodyElsewhere,
-): Promise<void> {
-  const { heldBy, object, objectBytes }: Partial<PlacedBody & { heldBy: string }> = body;
-  await tx.query("insert into upload (user_id, job_id, held_by, object, object_bytes) values ($1, $2, $3, $4, $5)", [
-    userId,
-    jobId,
-    heldBy ?? null,
-    object ?? null,
-    objectBytes ?? null,
-  ]);
-}
-
-/** Whether an upload could not be inserted because the one that was to hold its body was removed meanwhile. */
 export const isHolderGone = (error: unknown) =>
   (error as { constraint?: string }).constraint === "upload_user_id_held_by_fkey";
 
 /**
- * Finds for each upload of a user one of the same bytes that is still stored. One statement a user: only with the user's id
- * as a constant is it answered by one node of a distributed database.
- *
- * @returns the uploads that hold the bodies, by the new job's id.
+ * One statement per user lets one node of a distributed database answer.
+ * @returns the uploads that have the bodies, by the new job's id
  */
 export async function findHolders(tx: Queryable, userId: string, uploads: NewUpload[]): Promise<Map<string, string>> {
   const { rows } = await tx.query<{ jobId: string; holder: string }>(
@@ -97,50 +73,7 @@ export async function findHolders(tx: Queryable, userId: string, uploads: NewUpl
   return new Map(rows.map(({ jobId, holder }) => [jobId, holder]));
 }
 
-/**
- * Writes what is known of an upload once it was read. Its place among the user's uploads is taken here: uploads
- * acknowledged while this one was being read come before it.
- *
- * @returns false if another job has its idempotency key; the transaction is then aborted.
- */
-export async function completeJob(tx: Queryable, upload: NewUpload, found: Checked): Promise<boolean> {
-  await releaseExpiredKeys(tx, [upload]);
-  const { userId, jobId, idempotencyKey = null } = upload;
-  const { rows } = await tx.query<{ sequence: string }>(
-    "select nextval(pg_get_serial_sequence('ingest_job', 'sequence')) as sequence",
-  );
-  try {
-    await tx.query(
-      `with job as (
-         update ingest_job set traces_received = $3, messages_received = $4, idempotency_key = $5, sequence = $7
-         where user_id = $1 and id = $2
-       )
-       update upload set manifest = $6, masked = $8 where user_id = $1 and job_id = $2`,
-      [
-        userId,
-        jobId,
-        found.traces,
-        found.messages,
-        idempotencyKey,
-        Buffer.from(found.manifest.buffer),
-        rows[0]?.sequence,
-        found.isMasked,
-      ],
-    );
-    return true;
-  } catch (error) {
-    if ((error as { code?: string }).code === uniqueViolation) return false;
-    throw error;
-  }
-}
-
-const uniqueViolation = "23505";
-
-/**
- * Inserts an upload that shares the body of an earlier one; the manifest is copied, inside the database.
- *
- * @returns false if its idempotency key is taken, or the earlier upload is gone.
- */
+/** @returns false if the idempotency key is taken, or the earlier upload is gone */
 export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated: Repeated): Promise<boolean> {
   await holdSenders(tx, [upload]);
   await releaseExpiredKeys(tx, [upload]);
@@ -160,13 +93,11 @@ export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated:
 }
 
 /**
- * Inserts small uploads and their jobs in one statement (16 connections: 450 uploads a second instead of 290 one by one).
- * Keys are taken in one order by all processes, so that no two wait for each other.
- *
- * @param holders the uploads that hold the bodies of some of them already, by the job's id.
- * @returns the uploads that were inserted; one whose idempotency key is taken is not.
+ * All processes take keys in one order, so that no two wait for each other.
+ * @param holders the uploads that already have some of the bodies, by job id
+ * @returns the uploads whose idempotency keys were free
  */
-export async function insertSmall(
+export async function insertUploads(
   tx: Queryable,
   uploads: (NewUpload & Checked & Partial<PlacedBody>)[],
   holders: ReadonlyMap<string, string>,
@@ -210,14 +141,14 @@ export async function insertSmall(
   return rows;
 }
 
-/** @throws SpoorError `invalid_token` where a sender's account was deleted meanwhile */
+/** @throws SpoorError `invalid_token` if an account was deleted meanwhile */
 async function holdSenders(tx: Queryable, uploads: NewUpload[]): Promise<void> {
   const senders = new Set(uploads.map(({ userId }) => userId));
   const held = await holdUsers(tx, [...senders], true);
   if (held.size < senders.size) throw new SpoorError("invalid_token");
 }
 
-/** Releases the uploads' idempotency keys where an earlier job holds them for longer than they are kept. */
+/** Releases idempotency keys of expired jobs. */
 async function releaseExpiredKeys(tx: Queryable, uploads: NewUpload[]): Promise<void> {
   const keyed = uploads.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
   if (keyed.length === 0) return;

@@ -1,15 +1,10 @@
-// Runs in the decoding thread, too: a stored batch as the JSON that would be sent of it.
 import { beginsWithMark, mark, parseManifest, type TraceHeader } from "#lib/ingest/decode/manifest";
 import { endOfRow, readRow } from "#lib/ingest/decode/message-rows";
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/**
- * The JSON of a stored body, written while it is inflated. The JSON that an earlier version stored is passed on.
- *
- * @param chunks the inflated body.
- */
+/** What Spoor 0.2 stored is JSON already. */
 export async function* convertToJson(chunks: Chunks): AsyncGenerator<Uint8Array, undefined> {
   const body = new Joined(chunks);
   await body.take((bytes) => (bytes.length < mark.length ? undefined : 0));
@@ -26,10 +21,10 @@ export async function* convertToJson(chunks: Chunks): AsyncGenerator<Uint8Array,
   yield* writeJson(manifest.headers, body.rest());
 }
 
-/** Pieces of JSON are joined up to about this many characters: each costs a turn of the event loop. */
+/** Each piece costs a turn of the event loop. */
 const maxPieceCharacters = 256 * 1024;
 
-/** Writes a batch as JSON while its rows are read. @param rows in chunks of any size */
+/** @param rows in chunks of any size */
 export async function* writeJson(headers: readonly TraceHeader[], rows: Chunks): AsyncGenerator<Buffer, undefined> {
   let text = "";
   for await (const piece of writePieces(headers, new Joined(rows))) {
@@ -49,7 +44,7 @@ async function* writePieces(headers: readonly TraceHeader[], rows: Joined): Asyn
     for (let n = 0; n < header.messageCount; ) {
       const row = await rows.take((bytes) => endOfRow(bytes, 0));
       at += row.byteLength;
-      if (at <= header.at) continue; // of a trace that a later one of its key took the place of
+      if (at <= header.at) continue; // a later trace has the same key
       yield `${n === 0 ? "" : ","}${JSON.stringify(toSent(readRow(row, 0)))}`;
       n += 1;
     }
@@ -85,17 +80,15 @@ const toSent = ({ position, role, content, tokenCount, createdAt, metadata }: Ba
 const toText = (milliseconds: number | null) =>
   milliseconds === null ? undefined : new Date(milliseconds).toISOString();
 
-/** Chunks as one sequence of bytes. */
 class Joined {
   readonly #chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
-  /** Bytes that were read and not yet taken. */
   bytes: Buffer = Buffer.alloc(0);
 
   constructor(chunks: Chunks) {
     this.#chunks = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
   }
 
-  /** @param find how many bytes to take; undefined where more have to be read. @throws where there are no more */
+  /** @param find how many bytes to take; undefined reads on */
   async take(find: (bytes: Buffer) => number | undefined): Promise<Buffer> {
     for (let wanted = this.bytes.length; ; wanted = 2 * this.bytes.length) {
       const end = find(this.bytes);
@@ -108,7 +101,7 @@ class Joined {
     }
   }
 
-  /** Reads on, up to so many bytes: what comes in many chunks is joined as often as its size doubles. */
+  /** Doubling bounds how often many small chunks are joined. */
   async #read(wanted: number): Promise<boolean> {
     const parts: Uint8Array[] = [this.bytes];
     let length = this.bytes.length;
@@ -123,7 +116,6 @@ class Joined {
     return hasMore;
   }
 
-  /** Passes on all that was not taken. */
   async *rest(): AsyncGenerator<Uint8Array, undefined> {
     yield this.bytes;
     for (;;) {

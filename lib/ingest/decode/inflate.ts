@@ -1,4 +1,3 @@
-// Runs in the decoding thread.
 import { kMaxLength } from "node:buffer";
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { SpoorError } from "#lib/errors";
@@ -8,13 +7,8 @@ export const encodings = ["identity", "gzip", "br", "zstd"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * Decodes a body as received on the wire.
- *
- * @param maxBytes the cap of the decoded size; inflating stops there.
- * @param known `expected`: the decoded size, where it is known; the output is then one buffer. `maxFrames`: how many frames of zstd
- *   this caller takes; each costs 40 µs.
- * @throws SpoorError `payload_too_large` over the cap or the caller's frames, `invalid_request` for a truncated or corrupt stream, or
- *   bytes after its end.
+ * @param known `expected` makes the output one buffer; each frame within `maxFrames` costs 40 µs
+ * @throws SpoorError `payload_too_large`, `invalid_request`
  */
 export function inflate(
   body: Uint8Array,
@@ -37,7 +31,7 @@ export function inflate(
       rest = rest.subarray(engine.bytesWritten);
       room -= buffer.byteLength;
       parts.push(buffer);
-      // A zstd stream may have several frames (RFC 8878, section 3), and Node decodes one at a time.
+      // a stream may have several frames (RFC 8878, section 3), of which Node decodes one
     } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
@@ -49,13 +43,7 @@ export function inflate(
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
 
-/**
- * Decodes the first frame of a stored body.
- *
- * @param expected its decoded size and a byte more, where that is known.
- * @returns also what follows it.
- * @throws SpoorError `invalid_request` where it is corrupt.
- */
+/** @param expected its decoded size and a byte more @throws SpoorError `invalid_request` */
 export function inflateFrame(body: Uint8Array, expected?: number): { bytes: Uint8Array; rest: Uint8Array } {
   const chunkSize = expected ?? firstChunkBytes(body, "zstd", limits.ingest.maxDecodableBytes);
   try {
@@ -67,9 +55,8 @@ export function inflateFrame(body: Uint8Array, expected?: number): { bytes: Uint
 }
 
 /**
- * The size of the first output buffer. Node's default of 16 KiB means joining many: for 18 MB that takes longer than
- * inflating. A gzip stream ends with its decoded size (RFC 1952, section 2.3.1), which is used if it is plausible: 18 MB in
- * one buffer take 24 ms instead of 30.
+ * Node's default of 16 KiB makes joining slower than inflating. A gzip stream ends with its decoded size (RFC 1952,
+ * section 2.3.1).
  */
 function firstChunkBytes(body: Uint8Array, encoding: Encoding, maxBytes: number): number {
   const usual = Math.min(4 << 20, Math.max(16 << 10, body.byteLength * 4));
@@ -78,12 +65,11 @@ function firstChunkBytes(body: Uint8Array, encoding: Encoding, maxBytes: number)
   return stated > maxBytes || stated > body.byteLength * maxDeflateRatio ? usual : Math.max(usual, stated);
 }
 
-/** Deflate's highest compression ratio. */
 const maxDeflateRatio = 1032;
 
 const { maxZstdFrames, maxZstdWindowBytes } = limits.ingest;
 
-/** What zstd's decoders are made with, so that they refuse larger windows. */
+/** These refuse larger windows. */
 export const zstdParams = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxZstdWindowBytes) };
 
 type Inflated = { buffer: Uint8Array; engine: { bytesWritten: number } };

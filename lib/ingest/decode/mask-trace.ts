@@ -1,14 +1,12 @@
-// Runs in the decoding thread: secrets are masked in a batch before anything of it is stored, so that what is stored, hashed and
-// compared is the masked batch alone: docs/decisions/0056.
+// docs/decisions/0056.
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
 import type { SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 import { Masker, type MaskingPolicy } from "#lib/masking/masker";
 
-/** No role that an agent writes has as many characters as the shortest secret. */
+/** Shorter than any secret, longer than agents' roles. */
 const minRole = 10;
 
-/** Whether a policy masks something of a trace. @param messages its messages as they are stored */
 export function hasToMask(policy: MaskingPolicy, trace: SentTrace, messages: readonly BatchMessage[]): boolean {
   const masker = new Masker(policy, trace);
   const { messages: _messages, ...fields } = trace;
@@ -21,13 +19,10 @@ export function hasToMask(policy: MaskingPolicy, trace: SentTrace, messages: rea
   );
 }
 
-/** Fields with a greatest length: what stands for a secret may be longer than it. */
+/** A mask may be longer than its secret. */
 const bounds = { trace: limits.trace, message: { role: limits.message.role } };
 
-/**
- * A valid trace as it was sent, masked: message by message, so that one that only grew begins as it did. What one of them tells to
- * be a secret is masked in all of them.
- */
+/** Message by message, so that a trace that grew begins as before. A secret found in one message is masked in all. */
 export function maskTrace(trace: Record<string, unknown>, policy: MaskingPolicy): Record<string, unknown> {
   const {
     source = "unknown",

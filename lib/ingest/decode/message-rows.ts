@@ -1,18 +1,17 @@
-// Runs in the decoding thread: message rows in PostgreSQL's binary COPY format.
+// Message rows in PostgreSQL's binary COPY format.
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
 
-/** The columns of a row, in their order there. */
 export const messageColumns = "user_id, trace_id, content, position, role, token_count, created_at, metadata";
 
 /** PostgreSQL counts microseconds from 2000-01-01, JavaScript milliseconds from 1970-01-01. */
 const epochDifferenceMs = 946_684_800_000;
 const fields = 8;
-/** The length that means NULL. */
+/** the length of NULL */
 const absent = -1;
 const jsonbVersion = 1;
 const idBytes = 16;
 
-/** The start of each row: the number of fields, and the two ids, which `fillIn` sets. */
+/** `fillIn` sets the ids. */
 const head = Buffer.alloc(2 + 4 + idBytes + 4 + idBytes);
 head.writeInt16BE(fields, 0);
 head.writeInt32BE(idBytes, 2);
@@ -21,32 +20,27 @@ const userIdAt = 2 + 4;
 const traceIdAt = userIdAt + idBytes + 4;
 const contentAt = head.length;
 
-/** The fields after the content, without the bytes of role and metadata: position, role, tokens, time and metadata. */
+/** Without the bytes of role and metadata. */
 const tailBytes = 8 + 4 + 8 + 12 + 5;
 
 const [firstBlockBytes, maxBlockBytes] = [16 << 10, 1 << 20];
 
-/** A UTF-16 unit takes at most three bytes of UTF-8; to count exactly costs another pass, which a long text is worth. */
+/** A UTF-16 unit takes at most three bytes of UTF-8, and an exact count another pass. */
 const maxBytes = (text: string | null): number =>
   text === null ? 0 : text.length > 1 << 20 ? Buffer.byteLength(text) : text.length * 3;
 
-/**
- * The message rows of one trace in one buffer. Until the ids are filled in, equal messages are equal bytes, so the buffer's
- * hash is part of the trace's content hash.
- */
+/** Until the ids are set, equal messages are equal bytes, which the content hash needs. */
 export class MessageRows {
   bytes: Buffer;
-  /** The number of bytes written. */
   end: number;
   #blockBytes = firstBlockBytes;
 
-  /** @param bytes rows that were taken from another. */
   constructor(bytes?: Buffer) {
     this.bytes = bytes ?? Buffer.alloc(0);
     this.end = bytes?.byteLength ?? 0;
   }
 
-  /** Returns the rows and starts anew behind them: an allocation for each trace would make V8 collect its heap. */
+  /** An allocation for each trace would make V8 collect its heap. */
   take(): Buffer {
     const rows = this.bytes.subarray(0, this.end);
     this.bytes = this.bytes.subarray(this.end);
@@ -54,7 +48,6 @@ export class MessageRows {
     return rows;
   }
 
-  /** Moves the rows to a larger block if `more` bytes do not fit. */
   #reserve(more: number): void {
     if (this.end + more <= this.bytes.length) return;
     const block = Buffer.allocUnsafeSlow(Math.max(2 * (this.end + more), this.#blockBytes));
@@ -63,7 +56,6 @@ export class MessageRows {
     this.bytes = block;
   }
 
-  /** Appends a row. */
   add({ content, position, role, tokenCount, createdAt, metadata }: BatchMessage): void {
     this.#reserve(
       head.length + 4 + tailBytes + [content, role, metadata].reduce((sum, text) => sum + maxBytes(text), 0),
@@ -112,12 +104,10 @@ export class MessageRows {
     this.end += 1 + written;
   }
 
-  /** The offset of the row after the one at `start`. */
   next(start: number): number {
     return endOfRow(this.bytes, start) ?? this.end;
   }
 
-  /** The position, role and content of the row at `start`. */
   read(start: number): { position: number; role: string | null; content: Buffer } {
     const contentLength = this.bytes.readInt32BE(start + contentAt);
     const content = this.bytes.subarray(start + contentAt + 4, start + contentAt + 4 + contentLength);
@@ -131,7 +121,6 @@ export class MessageRows {
     };
   }
 
-  /** The row at `start` without its ids and metadata, as COPY has it; and the text of its metadata. */
   parts(start: number): { fields: Buffer; metadata: Buffer | null } {
     const from = start + contentAt;
     let at = from;
@@ -141,7 +130,6 @@ export class MessageRows {
     return { fields: this.bytes.subarray(from, at), metadata };
   }
 
-  /** The rows but those at some positions, in pieces that follow one another. */
   *without(positions: ReadonlySet<number>): Generator<Buffer> {
     let from = 0;
     for (let at = 0; at < this.end; ) {
@@ -155,7 +143,6 @@ export class MessageRows {
     yield this.bytes.subarray(from, this.end);
   }
 
-  /** Sets the ids in every row. */
   fillIn(userId: Uint8Array, traceId: Uint8Array): void {
     for (let at = 0; at < this.end; at = this.next(at)) {
       this.bytes.set(userId, at + userIdAt);
@@ -164,7 +151,7 @@ export class MessageRows {
   }
 }
 
-/** The offset behind the row at `start`; undefined where not all of it is there. */
+/** Undefined if the row is incomplete. */
 export function endOfRow(bytes: Buffer, start: number): number | undefined {
   let at = start + contentAt;
   for (let field = 2; field < fields; field += 1) {
@@ -174,7 +161,6 @@ export function endOfRow(bytes: Buffer, start: number): number | undefined {
   return at <= bytes.length ? at : undefined;
 }
 
-/** The message whose row is at `start`. */
 export function readRow(bytes: Buffer, start: number): BatchMessage {
   let at = start + contentAt;
   const next = (): Buffer | null => {

@@ -1,9 +1,7 @@
-// Runs in the decoding thread: what is sent, as it is stored. Pure functions, no database, no environment.
 import { parseInstant } from "#lib/fields";
 import type { SentMessage, SentTrace } from "#lib/ingest/schema";
 import { storable, storableJson } from "#lib/json";
 
-/** A message as it is stored. */
 export type BatchMessage = {
   position: number;
   role: string | null;
@@ -13,7 +11,7 @@ export type BatchMessage = {
   metadata: string | null;
 };
 
-/** A trace's own fields as they are stored; times are in milliseconds since 1970. */
+/** Times are in milliseconds since 1970. */
 export type TraceFields = {
   source: string;
   sourceId: string;
@@ -23,15 +21,10 @@ export type TraceFields = {
   createdAt: number | null;
   metadata: string | null;
   replace: boolean;
-  /** How many messages were sent before those of this upload; null where it has all of them. */
+  /** Null if this upload has all messages. */
   append: number | null;
 };
 
-/**
- * A trace's own fields as they are stored.
- *
- * @param sent the trace; its messages are ignored.
- */
 export function normalizeTrace(sent: SentTrace, sanitizer: Sanitizer): TraceFields {
   const {
     sourceId,
@@ -59,7 +52,6 @@ export function normalizeTrace(sent: SentTrace, sanitizer: Sanitizer): TraceFiel
   };
 }
 
-/** A message as it is stored. */
 export function normalizeMessage(sent: SentMessage, sanitizer: Sanitizer): BatchMessage {
   const { position, role, content, tokenCount, createdAt, metadata, ...unknown } = sent;
   return {
@@ -74,10 +66,10 @@ export function normalizeMessage(sent: SentMessage, sanitizer: Sanitizer): Batch
 
 const readTime = (text: string | undefined) => (text === undefined ? null : parseInstant(text));
 
-/** Makes texts storable, and records whether any had to be changed. */
+/** Makes texts storable, and records whether any changed. */
 export class Sanitizer {
   changed = false;
-  /** How many digits PostgreSQL adds to the numbers of the JSON so far, beyond as many characters as that JSON has. */
+  /** PostgreSQL adds these to the JSON's numbers, beyond the length of that JSON. */
   excessDigits = 0;
 
   readonly #clean = (text: string): string => {
@@ -90,7 +82,6 @@ export class Sanitizer {
     return text === undefined ? null : this.#clean(text);
   }
 
-  /** Unknown fields and metadata (which takes precedence) as one object, in JSON; null if there is neither. */
   json(unknown: Record<string, unknown>, metadata: Record<string, unknown> | undefined): string | null {
     const merged = { ...unknown, ...metadata };
     if (metadata === undefined && Object.keys(merged).length === 0) return null;
@@ -99,7 +90,7 @@ export class Sanitizer {
     return json;
   }
 
-  /** JavaScript writes an exponent from 1e21 on and below 1e-6; PostgreSQL writes as many digits more, or a few less. */
+  /** Here JavaScript writes an exponent, and PostgreSQL digits. */
   readonly #addDigits = (value: number): void => {
     const size = Math.abs(value);
     if (size >= 1e21 || (size < 1e-6 && size > 0)) this.excessDigits += Math.ceil(Math.abs(Math.log10(size)));

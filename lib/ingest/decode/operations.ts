@@ -1,4 +1,4 @@
-// The work on a batch that takes CPU time. For large ones it runs in a decoding thread (thread-pool.ts).
+// Runs in a decoding thread (thread-pool.ts) if a batch is large.
 import { hash } from "node:crypto";
 import { parse as uuidBytes } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
@@ -19,13 +19,12 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 
 type WireBody = { body: Uint8Array; encoding: Encoding; maxBytes: number };
 
-/** A decoded body's size, and its SHA-256, by which a repeated one is recognized. */
+/** The SHA-256 recognizes a repeated body. */
 export type Received = { bytes: number; sha256: OwnBytes };
 
-/** What a trace's messages, metadata and texts will take; `isMore` where that comes on top of what is stored. */
+/** `isMore` adds to what is stored of the trace. */
 export type TraceSize = { source: string; sourceId: string; bytes: number; isMore: boolean };
 
-/** A batch that was read: its manifest and its rows as they are stored, its counts, and the sizes that its traces will have. */
 export type Checked = {
   manifest: OwnBytes;
   stored: OwnBytes;
@@ -35,31 +34,20 @@ export type Checked = {
   isMasked: boolean;
 };
 
-/** A stored body; and the policy that its batch is to be masked by. */
 type StoredBody = { stored: OwnBytes; policy: MaskingPolicy | undefined };
 
-/** The headers of an opened batch where its manifest did not tell them, and whether something in it was masked only now. */
+/** `isMasked` means that something was masked only now. */
 type Opened = { headers: TraceHeader[]; isMasked: boolean };
 
-/**
- * The messages to write of the trace at `index`, as rows of `traceId`: those after the first `skipBytes` bytes of its rows,
- * except those at the positions `except`.
- */
 type TracePlan = { index: number; traceId: string; skipBytes: number; except?: number[] };
 export type CopyPlan = { userId: string; traces: TracePlan[] };
 
-/** A chunk of a COPY stream, in separate memory. */
 export type Chunk = { bytes: OwnBytes; isLast: boolean };
 
 /**
- * The operations on a batch. Each ends before the next one starts.
- *
- * While accepting: `receive` holds a body, and `read` reads it; `judge` is both at once.
- * While processing: `manifest` and `open` (which returns the headers if no manifest did) hold a batch, `grown` and `compare`
- * compare it with what is stored, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the next.
- * While what is stored is masked: `readAgain` reads an upload by another policy; `mask` begins a trace where it is given one, and
- * masks messages; `maskTexts` masks its own texts.
- * `close` frees what is held.
+ * Each operation ends before the next starts. `receive` keeps a body, `read` reads it, `judge` does both. `manifest`
+ * and `open` open a stored batch, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the
+ * next. `mask` begins a trace. `close` frees everything.
  */
 export type Operations = MaskingOperations & {
   receive(input: WireBody): Received;
@@ -74,19 +62,14 @@ export type Operations = MaskingOperations & {
   close(): void;
 };
 
-/**
- * How much of a COPY stream one call returns, in bytes: little at first, so that PostgreSQL can start at once, then twice as
- * much each time. For a small batch it is the size of its rows.
- */
+/** Little at first, so that PostgreSQL can start at once. */
 const [firstCopyBytes, maxCopyBytes] = [256 << 10, 4 << 20];
 const minChunkBytes = 16 << 10;
 
-/** The open batch: its headers once they are known, and its rows once they are inflated. */
 type Open = { headers: TraceHeader[] | undefined; rows: Buffer };
 
 const nothing: Readonly<Open> = { headers: undefined, rows: Buffer.alloc(0) };
 
-/** The operations on one batch at a time. */
 export function makeOperations(): Operations {
   let received: Uint8Array | undefined;
   let open = nothing;
@@ -111,7 +94,7 @@ export function makeOperations(): Operations {
         const { bytes, sha256 } = operations.receive(body);
         return { bytes, sha256, ...(await operations.read({ ...(policy && { policy }) })) };
       } finally {
-        received = undefined; // the body is the caller's
+        received = undefined; // the caller's
       }
     },
 
@@ -167,11 +150,9 @@ export function makeOperations(): Operations {
   return operations;
 }
 
-/** Reads a decoded body. */
 const check = (bytes: Uint8Array, policy: MaskingPolicy | undefined): Promise<Checked> =>
   pack((keep) => readBatch(bytes, policy, keep), policy);
 
-/** Compresses the rows of a batch while it is read. */
 async function pack(
   read: (keep: (rows: Buffer) => Promise<void>) => Promise<ReadBatch>,
   policy: MaskingPolicy | undefined,
@@ -204,13 +185,13 @@ function measureTrace({
   metadata,
   append,
 }: TraceHeader) {
-  // As lib/ingest/quota/sql.ts counts what is stored: the key stands in an index, too.
+  // As lib/ingest/quota/sql.ts counts: the key is also in an index.
   const texts = [source, sourceId, source, sourceId, title, derivedTitle, model, project, metadata];
   const bytes = rowBytes + texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
   return { source, sourceId, bytes, isMore: append !== null };
 }
 
-/** Reads a stored batch again, by another policy; or for the first time where an earlier version stored its JSON. */
+/** The JSON is Spoor 0.2's. */
 async function readStored(
   batch: ReturnType<typeof unpackBatch>,
   policy: MaskingPolicy | undefined,
@@ -228,13 +209,11 @@ async function readStored(
 const haveSameRows = (some: TraceHeader[], others: TraceHeader[]): boolean =>
   some.length === others.length && some.every(({ contentHash }, index) => contentHash === others[index]?.contentHash);
 
-/** The rows of the trace at an index. */
 function getRows({ headers = [], rows }: Open, index: number): Buffer {
   const { at, rowBytes } = headers[index] as TraceHeader;
   return rows.subarray(at, at + rowBytes);
 }
 
-/** The COPY stream of a plan in chunks, so that a batch's rows are not copied all at once. */
 function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk, Chunk> {
   const user = uuidBytes(userId);
   let chunkBytes = Math.min(firstCopyBytes, open.rows.byteLength + minChunkBytes);
@@ -264,14 +243,14 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk,
   return { bytes: chunk.subarray(0, end + copyTrailer.length), isLast: true };
 }
 
-/** Bytes in a buffer of their own: a shared one cannot be transferred to another thread. */
+/** Shared memory can't be transferred to another thread. */
 function own(bytes: Uint8Array): OwnBytes {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
   return isWhole ? (bytes as OwnBytes) : new Uint8Array(bytes);
 }
 
-/** Where an unexpected error happened: its stack without its message, which could quote the body. */
+/** An error's message could quote the body. */
 export function describePlace(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return `${error.name}\n${error.stack?.split("\n    at ").slice(1).join("\n    at ")}`;

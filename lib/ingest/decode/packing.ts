@@ -1,17 +1,16 @@
-// Runs in the decoding thread: compresses the rows of a batch as they are stored.
 import { once } from "node:events";
 import { constants, createZstdCompress, type ZstdCompress, zstdCompressSync } from "node:zlib";
 
-/** Level 1 makes an 18 MB batch 4.9 times smaller in 46 ms; storing it uncompressed takes half a second more. */
+/** Level 1 makes a batch five times smaller, and storing it uncompressed takes longer. */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 
-/** Rows up to this size are compressed synchronously: waking another thread takes longer. */
+/** Waking another thread takes longer than compressing these. */
 const maxSyncBytes = 64 * 1024;
 
-/** So many bytes go to the other thread at a time: each time costs a turn of the event loop. */
+/** Each chunk costs a turn of the event loop. */
 const maxChunkBytes = 1 << 20;
 
-/** Compresses rows, on a thread of Node's while this one reads the next traces. */
+/** Compresses rows on a thread of Node's while this one reads the next traces. */
 export class Packing {
   #parts: Buffer[] = [];
   #bytes = 0;
@@ -20,12 +19,11 @@ export class Packing {
   #drained: Promise<unknown> | undefined;
   readonly #chunks: Buffer[] = [];
 
-  /** Takes the rows of a trace, which are not changed afterwards. */
   async add(rows: Buffer): Promise<void> {
     this.#parts.push(rows);
     this.#bytes += rows.byteLength;
     if (this.#bytes < maxChunkBytes) return;
-    await this.#drained; // so that no more than two chunks are held
+    await this.#drained; // so that no more than two chunks are in memory
     this.#write();
   }
 
@@ -47,7 +45,6 @@ export class Packing {
     return stream;
   }
 
-  /** @returns the compressed rows */
   async end(): Promise<Buffer> {
     if (!this.#stream && this.#bytes <= maxSyncBytes) return zstdCompressSync(Buffer.concat(this.#parts), { params });
     this.#write();
@@ -56,7 +53,6 @@ export class Packing {
     return Buffer.concat(this.#chunks);
   }
 
-  /** Frees what is held of a batch that is not stored. */
   abandon(): void {
     this.#stream?.destroy();
   }

@@ -1,5 +1,3 @@
-// Runs in the decoding thread: reads a batch. Each trace is parsed, validated, masked, and made rows of; of the batch as it was sent
-// nothing else is kept.
 import { contentHash } from "#lib/ingest/decode/content-hash";
 import type { Manifest, TraceHeader } from "#lib/ingest/decode/manifest";
 import { hasToMask, maskTrace } from "#lib/ingest/decode/mask-trace";
@@ -12,15 +10,11 @@ import { BatchFaults } from "#lib/ingest/decode/validate";
 import type { SentTrace } from "#lib/ingest/schema";
 import { type MaskingPolicy, masksAny } from "#lib/masking/masker";
 
-/** A batch that was read, and whether something in it was masked. */
 export type ReadBatch = Manifest & { isMasked: boolean };
 
 /**
- * Reads a decoded batch.
- *
- * @param keep is given the rows of each trace, in order of position, and keeps them behind those before.
- * @throws SpoorError `invalid_json` for anything that is not UTF-8 JSON, `invalid_request` with the paths of its faults. Neither
- *   quotes the body.
+ * @param keep gets the rows of each trace, in order of position
+ * @throws SpoorError `invalid_json`, `invalid_request`. Neither quotes the body.
  */
 export async function readBatch(
   bytes: Uint8Array,
@@ -39,7 +33,7 @@ class BatchReader {
   readonly #policy: MaskingPolicy | undefined;
   readonly #faults = new BatchFaults();
   readonly #rows = new MessageRows();
-  /** The last trace of each key. */
+  /** The last trace of a key counts. */
   readonly #headers = new Map<string, TraceHeader>();
   #traces = 0;
   #messages = 0;
@@ -50,7 +44,7 @@ class BatchReader {
     this.#policy = policy;
   }
 
-  /** @returns the trace's rows; undefined where the batch is not valid */
+  /** @returns undefined if the batch is not valid */
   read(sent: unknown): Buffer | undefined {
     const index = this.#traces;
     this.#traces += 1;
@@ -94,11 +88,10 @@ type ReadTrace = { trace: SentTrace; messages: BatchMessage[]; sums: MessageSums
 
 type MessageSums = Pick<TraceHeader, "tokenCount" | "lastMessageAt" | "sanitized"> & {
   excessDigits: number;
-  /** The message, as it was sent, that has the most excess digits. */
+  /** The index of the message with the most excess digits. */
   longest: number;
 };
 
-/** A trace's messages as they are stored, in order of position, and their sums. */
 function normalizeMessages({ messages: sent }: SentTrace): Omit<ReadTrace, "trace"> {
   const sanitizer = new Sanitizer();
   let longest = { index: 0, digits: Number.NEGATIVE_INFINITY };

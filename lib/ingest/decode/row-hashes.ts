@@ -1,17 +1,11 @@
-// Runs in the decoding thread: hashes of message rows, by which stored messages that differ are found.
 import { hash } from "node:crypto";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 
-/** The stored messages of a trace: their positions, and their hashes in the same order. */
 export type StoredHashes = { positions: number[]; hashes: string[] };
 
-/**
- * Positions of the messages that are stored as they are in the batch, and of those that are not; and how many messages of the
- * batch have positions at which none is stored.
- */
+/** `same` and `other` are positions of stored messages; `added` counts the batch's messages at free positions. */
 export type Comparison = { same: number[]; other: number[]; added: number };
 
-/** Compares a trace's rows with what is stored of it. */
 export function compareRows(rows: MessageRows, stored: StoredHashes): Comparison {
   const hashes = new Map<number, string>();
   for (let at = 0; at < rows.end; at = rows.next(at)) hashes.set(rows.read(at).position, hashRow(rows, at));
@@ -23,7 +17,7 @@ export function compareRows(rows: MessageRows, stored: StoredHashes): Comparison
   };
 }
 
-/** SHA-256, in Base64, of a row's fields as COPY has them; metadata as the text of its jsonb. `hashStored` is its twin in SQL. */
+/** `hashStored` makes the same hash in SQL. */
 function hashRow(rows: MessageRows, start: number): string {
   const { fields, metadata } = rows.parts(start);
   if (!metadata) return hash("sha256", fields, "base64");
@@ -32,8 +26,8 @@ function hashRow(rows: MessageRows, start: number): string {
 }
 
 /**
- * JSON as PostgreSQL writes a jsonb: keys by length, then by bytes; numbers without exponent. Where it were written
- * otherwise, a message would be taken for a different one and be written again.
+ * PostgreSQL sorts keys by length, then by bytes, and writes no exponent. A difference would only write a message
+ * again.
  */
 function jsonbText(value: unknown): string {
   if (typeof value === "number") return withoutExponent(value);

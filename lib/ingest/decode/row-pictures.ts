@@ -1,15 +1,12 @@
-// Runs in the decoding thread: finds the pictures that a trace's messages refer to.
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import { limits } from "#lib/limits";
 import { readReferences } from "#lib/reader/pictures";
 
-/** What of a message's metadata names pictures. */
 const field = '"pictures"';
 
-/** The first of the pictures that a trace's messages refer to, each message's once. */
 export function picturesIn(rows: MessageRows): { position: number; sha256: string }[] {
   const found: { position: number; sha256: string }[] = [];
-  // Few sessions have any, and one look at all bytes is cheaper than one at each row.
+  // Few sessions have any, and one search of all bytes is cheaper than one per row.
   if (!rows.bytes.subarray(0, rows.end).includes(field)) return found;
   for (let at = 0; at < rows.end && found.length < limits.pictures.perTrace; at = rows.next(at)) {
     const { metadata } = rows.parts(at);

@@ -2,7 +2,6 @@ import type { BatchMessage } from "#lib/ingest/decode/normalize";
 import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
 import { maskForOthers } from "#lib/secrets/mask";
 
-/** Derives a trace's title, and its rank, from the beginnings of its messages. */
 export function deriveRowTitle(messages: readonly BatchMessage[]): {
   derivedTitle: string | null;
   titleRank: number | null;
@@ -20,6 +19,5 @@ function* beginnings(messages: readonly BatchMessage[]): Generator<Beginning> {
   }
 }
 
-/** Few messages name a kind. */
 const readKind = (metadata: string | null): string | undefined =>
   metadata?.includes('"kind"') ? kindIn(JSON.parse(metadata)) : undefined;

@@ -1,10 +1,9 @@
-// Runs in the decoding thread, too: a batch as an upload's body has it, which is its manifest and then its message rows, each
-// compressed by itself: the rows are compressed while the batch is still read.
+// Manifest and rows are compressed separately, because rows are compressed while the batch is read.
 import { inflate, inflateFrame } from "#lib/ingest/decode/inflate";
 import { beginsWithMark, parseManifest, type StoredManifest } from "#lib/ingest/decode/manifest";
 import { limits } from "#lib/limits";
 
-/** The batch of a stored body, or the JSON that an earlier version stored. */
+/** The JSON is Spoor 0.2's. */
 export function unpackBatch(stored: Uint8Array): { manifest: StoredManifest; rows: Buffer } | { json: Uint8Array } {
   const { bytes, rest } = inflateFrame(stored);
   if (!beginsWithMark(bytes)) {

@@ -1,10 +1,8 @@
-// Runs in the decoding thread: masks what is stored of a trace, whose messages may be as large as a batch.
 import { type MaskedTrace, Masker, type MaskingPolicy } from "#lib/masking/masker";
 
-/** A message as it is stored; its metadata is JSON. */
+/** `metadata` is JSON. */
 export type StoredMessage = { position: number; content: string; metadata: string | null };
 
-/** The trace to mask, and its user's policy. */
 export type Masking = { policy: MaskingPolicy; trace: MaskedTrace };
 
 export type MaskingOperations = {
@@ -12,13 +10,11 @@ export type MaskingOperations = {
   maskTexts(texts: Record<string, unknown>): MaskedTexts;
 };
 
-/** The changed messages, and the number of bytes by which they grew. */
 type MaskedMessages = { changed: StoredMessage[]; moreBytes: number };
 
-/** The masked texts of a trace. `hasEchoes` means that its messages may repeat what was masked so far. */
+/** `hasEchoes` means that messages may repeat what was masked. */
 type MaskedTexts = { texts: Record<string, unknown>; isChanged: boolean; hasEchoes: boolean };
 
-/** Masks one trace: its messages, its own texts, and where these tell of more its messages once again. */
 class StoredMasking {
   readonly #masker: Masker;
 
@@ -43,7 +39,6 @@ class StoredMasking {
     return { texts: masked, isChanged, hasEchoes: this.#masker.hasEchoes };
   }
 
-  /** @returns undefined where nothing of it is masked */
   #message({ position, content, metadata }: StoredMessage): StoredMessage | undefined {
     const before = metadata === null ? null : JSON.parse(metadata);
     const masked = this.#masker.withoutEchoes({
@@ -59,7 +54,6 @@ class StoredMasking {
 const countBytes = ({ content, metadata }: StoredMessage): number =>
   Buffer.byteLength(content) + Buffer.byteLength(metadata ?? "");
 
-/** Makes the operations that mask one trace at a time; `endMasking` forgets that trace. */
 export function makeMasking(): MaskingOperations & { endMasking: () => void } {
   let masking: StoredMasking | undefined;
   const begun = () => {

@@ -1,4 +1,3 @@
-// The entry point of a decoding thread: runs the operations it receives.
 import { parentPort } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
 import {
@@ -35,7 +34,6 @@ async function answer({
   }
 }
 
-/** The buffers that are transferred with a result. */
 function findTransferable(operation: keyof Operations, result: unknown): ArrayBuffer[] {
   if (operation === "read" || operation === "readAgain") return [(result as Checked).stored.buffer];
   if (operation === "copy") return [(result as Chunk).bytes.buffer];

@@ -10,9 +10,8 @@ import { atRest } from "#lib/memory";
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
 
-/** Runs the operations on a batch: on a thread, or for small ones in place. */
 export type Decoder = {
-  /** Runs one operation. @throws SpoorError if the batch is invalid */
+  /** @throws SpoorError if the batch is invalid */
   call<O extends keyof Operations>(
     operation: O,
     input: Input<O>,
@@ -20,15 +19,11 @@ export type Decoder = {
   ): Promise<Awaited<Result<O>>>;
 };
 
-/**
- * The timeout of one operation. 256 MiB of ordinary messages take about 5 s. It is shorter than a job's transaction may be
- * idle (run-job.ts), so that the job gets the error and counts an attempt.
- */
+/** 256 MiB take about 5 s. Below a transaction's idle timeout (run-job.ts), so that a job counts an attempt. */
 const callSeconds = 25;
 
 type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void; deadline: NodeJS.Timeout };
 
-/** A decoding thread, used by one borrower at a time. */
 export class DecodeThread implements Decoder {
   #worker = new Worker(new URL("./thread-entry.ts", import.meta.url), { name: "decode" });
   #waiting = new Map<number, Waiting>();
@@ -36,7 +31,6 @@ export class DecodeThread implements Decoder {
   readonly #callMs: number;
   broken = false;
 
-  /** @param callMs the timeout of one operation, in milliseconds. */
   constructor(callMs = callSeconds * 1000) {
     this.#callMs = callMs;
     this.#worker.unref();
@@ -91,10 +85,9 @@ export class DecodeThread implements Decoder {
   }
 }
 
-/** A batch up to this size, in decoded bytes, is read in place: transferring it to a thread takes longer. */
+/** Transferring a smaller batch to a thread takes longer than reading it. */
 export const smallBytes = 64 * 1024;
 
-/** A decoder that runs the operations in place. */
 export function decodeHere(): Decoder {
   const operations = makeOperations();
   return {
@@ -109,15 +102,14 @@ export function decodeHere(): Decoder {
   };
 }
 
-/** More threads than cores would only share their time, and each holds a whole batch. */
+/** Each thread holds a whole batch. */
 const maxThreads = 2;
 
-/** The threads that are idle, and the queue for them. */
 type Threads = { idle: DecodeThread[]; queue: FairQueue };
 
 const threads = oncePerProcess("decoding threads", (): Threads => ({ idle: [], queue: new FairQueue(maxThreads) }));
 
-/** Runs `work` with a decoding thread. If all are in use it waits, in turns with the other users. */
+/** Runs `work` with a decoding thread, in turns by user. */
 export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
   atRest(endThreads);
   const { idle, queue } = threads;
@@ -135,7 +127,6 @@ export async function withThread<T>(userId: string, work: (thread: DecodeThread)
   }
 }
 
-/** Runs `work` with a decoding thread, and has the thread free its batch or trace afterwards. */
 export const onThread = <T>(userId: string, work: (thread: Decoder) => Promise<T>): Promise<T> =>
   withThread(userId, async (thread) => {
     try {
@@ -145,7 +136,6 @@ export const onThread = <T>(userId: string, work: (thread: Decoder) => Promise<T
     }
   });
 
-/** Terminates the idle threads of this process. */
 export async function endThreads(): Promise<void> {
   const idle = threads.idle.splice(0);
   await Promise.all(idle.map((thread) => thread.end()));

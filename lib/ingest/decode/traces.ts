@@ -1,4 +1,4 @@
-// Runs in the decoding thread: splits a body at its traces, so that one of them at a time is parsed.
+// One trace at a time is parsed.
 import { isUtf8 } from "node:buffer";
 import { fieldErrors } from "#lib/fields";
 import { invalidBatch } from "#lib/ingest/decode/validate";
@@ -6,19 +6,13 @@ import { ingestRequest } from "#lib/ingest/schema";
 import { endOfString, parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
-/**
- * The traces of a decoded body, parsed one by one.
- *
- * @throws SpoorError `invalid_json` for anything that is not JSON in UTF-8, `invalid_request` where it is no batch. Neither quotes
- *   the body.
- */
+/** @throws SpoorError `invalid_json`, `invalid_request`. Neither quotes the body. */
 export function* parseTraces(bytes: Uint8Array): Generator<unknown, void> {
   const places = findTraces(bytes);
   if (!places) return yield* parseWhole(bytes);
   for (const { from, to } of places) yield parseJson(bytes.subarray(from, to));
 }
 
-/** Parses a body in one piece: one that has other fields than `traces`, or is no valid batch. */
 function parseWhole(bytes: Uint8Array): unknown[] {
   const request = ingestRequest.safeParse(parseJson(bytes));
   if (!request.success) throw invalidBatch(fieldErrors(request.error));
@@ -27,14 +21,14 @@ function parseWhole(bytes: Uint8Array): unknown[] {
 
 type TraceSpan = { from: number; to: number };
 
-/** What stands around the traces of nearly every body. */
+/** Nearly every body begins and ends like this. */
 const opening = /^[ \t\r\n]*\{[ \t\r\n]*"traces"[ \t\r\n]*:[ \t\r\n]*\[/;
 const closing = /^[ \t\r\n]*\][ \t\r\n]*\}[ \t\r\n]*$/;
 const maxAroundBytes = 256;
 
 const [comma, openBrace, closeBrace, openBracket, closeBracket, quote] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5d, 0x22];
 
-/** Finds the places of the traces; undefined for a body that has to be parsed whole, which also tells what is wrong with it. */
+/** Undefined for a body that has to be parsed whole, which also tells what is wrong. */
 function findTraces(bytes: Uint8Array): TraceSpan[] | undefined {
   if (!isUtf8(bytes)) return undefined;
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -52,10 +46,9 @@ function findTraces(bytes: Uint8Array): TraceSpan[] | undefined {
   return isWhole && bytes.length - walker.at <= maxAroundBytes && !walker.isBehindComma ? places : undefined;
 }
 
-/** The number of JSON levels around a trace. */
 const levelsAround = 2;
 
-/** A place in a list of objects. That each is valid JSON is checked when it is parsed. */
+/** Parsing checks later that each object is valid JSON. */
 class Walker {
   readonly #bytes: Uint8Array;
   #values = 2;
@@ -68,7 +61,6 @@ class Walker {
     this.at = at;
   }
 
-  /** Moves behind an object, if there is one. */
   passObject(): TraceSpan | undefined {
     this.#passSpace();
     const bytes = this.#bytes;
@@ -97,7 +89,6 @@ class Walker {
     return { from, to: at };
   }
 
-  /** Moves behind a comma, if there is one. */
   passComma(): boolean {
     this.#passSpace();
     this.isBehindComma = this.#bytes[this.at] === comma;

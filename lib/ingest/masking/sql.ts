@@ -1,19 +1,14 @@
-// Masking what is stored. SQL: rows are locked as a merge locks them, and read a bounded stretch at a time in its transaction.
+// SQL: rows are locked as in a merge, and read a part at a time.
 import "server-only";
 import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
 import type { Trace } from "#lib/generated/prisma/client";
 import type { StoredMessage } from "#lib/ingest/decode/stored-masking";
 
-/** Traces that are to be masked, each with when that was decided last. */
+/** With the time of the decision. */
 export type Tasks = ReadonlyMap<string, Date>;
 
-/**
- * Some of a user's tasks, the oldest first.
- *
- * @param except those that are left out unless they were decided anew.
- * @param exceptTraces traces that are left out.
- */
+/** @param except is left out unless decided anew */
 export async function readTasks(
   userId: string,
   limit: number,
@@ -44,10 +39,10 @@ type Texts = Pick<
   "source" | "sourceId" | "title" | "derivedTitle" | "customTitle" | "note" | "model" | "project" | "machine"
 >;
 
-/** What a trace's row has of texts; the key is never masked. */
+/** The key is never masked. */
 export type MaskableTrace = Texts & { metadata: unknown };
 
-/** Locks a live trace. @returns undefined for one that is deleted */
+/** @returns undefined for a deleted trace */
 export async function lockTrace(tx: PoolClient, userId: string, traceId: string): Promise<MaskableTrace | undefined> {
   const { rows } = await tx.query<MaskableTrace>(
     `select source, source_id as "sourceId", title, derived_title as "derivedTitle", custom_title as "customTitle", note, model,
@@ -58,10 +53,9 @@ export async function lockTrace(tx: PoolClient, userId: string, traceId: string)
   return rows[0];
 }
 
-/** So many messages are read at a time, with so many bytes of content and metadata; at least one. */
+/** At least one message is read. */
 const page = { rows: 500, bytes: 8 << 20 };
 
-/** The messages of a trace after a position, as many as fit into memory. */
 export async function readMessagesAfter(
   tx: PoolClient,
   userId: string,
@@ -80,7 +74,7 @@ export async function readMessagesAfter(
   return rows;
 }
 
-/** Writes messages' masked texts, as many as were read at a time: one by one, 50,000 hold their trace's lock for half a minute. */
+/** One by one, 50,000 updates would lock a trace for half a minute. */
 export async function writeMessages(
   tx: PoolClient,
   userId: string,
@@ -90,7 +84,7 @@ export async function writeMessages(
   const [only, ...others] = messages;
   if (!only) return;
   if (others.length === 0) {
-    // It may be too long to be written as an element of an array.
+    // It may be too long for an element of an array.
     const { position, content, metadata } = only;
     const own = [userId, traceId, position, content, metadata];
     await tx.query(
@@ -113,10 +107,7 @@ export async function writeMessages(
   );
 }
 
-/**
- * Writes a trace's masked texts, and has all that is derived from it made again. Its hashes are none of any upload: the next one
- * is compared message by message.
- */
+/** Its new hashes match no upload, so that the next one is compared message by message. */
 export async function writeTrace(
   tx: PoolClient,
   userId: string,
@@ -140,10 +131,8 @@ export async function writeTrace(
   );
 }
 
-/** An upload that is kept: its manifest, its decoded size, whether an S3 store has its body, and how its job ended. */
 export type KeptUpload = { jobId: string; status: string; bytes: number; isInStore: boolean; manifest: Buffer | null };
 
-/** A user's kept uploads after one, with their manifests. */
 export async function readKeptUploads(tx: PoolClient, userId: string, after: string): Promise<KeptUpload[]> {
   const { rows } = await tx.query<KeptUpload>(
     `select job.id as "jobId", status, bytes, held.object is not null as "isInStore", own.manifest from ingest_job job
@@ -156,7 +145,7 @@ export async function readKeptUploads(tx: PoolClient, userId: string, after: str
   return rows;
 }
 
-/** Ends the uploads of jobs that succeeded; one that is being replayed is left alone. */
+/** One that is being replayed is left alone. */
 export async function endUploads(tx: PoolClient, userId: string, jobIds: string[]): Promise<void> {
   if (jobIds.length === 0) return;
   const { rows } = await tx.query<{ id: string }>(
@@ -169,10 +158,6 @@ export async function endUploads(tx: PoolClient, userId: string, jobIds: string[
   );
 }
 
-/**
- * Gives the upload of a failed job the manifest of another policy, and where something was masked a body of its own. The object that
- * had the body is named by no upload then.
- */
 export async function replaceBody(
   tx: PoolClient,
   userId: string,
@@ -198,7 +183,7 @@ export async function replaceBody(
   if (object) await tx.query("insert into object_removal (key) values ($1) on conflict do nothing", [object]);
 }
 
-/** Deletes the manifest of an upload, which has titles and metadata of its traces: the next attempt reads it from the body. */
+/** The manifest has titles and metadata. */
 export async function deleteManifest(userId: string, jobId: string): Promise<void> {
   await pool().query("update upload set manifest = null where user_id = $1 and job_id = $2", [userId, jobId]);
 }

@@ -1,5 +1,4 @@
-// Masks what is stored already, by what its user decided since: rows, uploads and the index. What is left to do stands in
-// `masking_task` until nothing of it is left, so that an interrupted run continues.
+// `masking_task` lists what is left, so that an interrupted run continues.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Pauses } from "#lib/concurrency/pauses";
@@ -24,22 +23,15 @@ import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
 import { forgetTerms } from "#lib/search/purge";
 
-/** How many traces of a user are masked before their uploads and the index are looked through, once for all of them. */
+/** The uploads and the index are searched once for all of them. */
 const tracesAtOnce = 100;
 
-/** Users, traces, and users' kept uploads whose masking failed in this process. */
 const failed = { users: new Pauses(), traces: new Pauses(), uploads: new Pauses() };
 
-/** Tasks of which only kept uploads are left that can't be read for now, by user: their rows and terms are masked. */
+/** Only kept uploads that can't be read are left of these. */
 const waiting = new Map<string, Tasks>();
 
-/**
- * Masks the traces that are to be masked, user by user. What fails is logged and left alone for a while, and stops no other user's.
- *
- * @param seconds after which no more are begun.
- * @returns how many are done.
- * @throws what the database does where it is away
- */
+/** A failure is retried later and affects no other user. @throws if the database is away */
 export async function maskStored(seconds: number): Promise<number> {
   const deadline = performance.now() + seconds * 1000;
   let done = 0;
@@ -60,7 +52,6 @@ export async function maskStored(seconds: number): Promise<number> {
   return done;
 }
 
-/** Whether there is nothing to do for a user but to wait. */
 function isWaiting(userId: string, count: number, newest: Date | null): boolean {
   const tasks = waiting.get(userId);
   if (!tasks || failed.uploads.isOver(userId)) return false;
@@ -88,7 +79,7 @@ async function maskSome(userId: string, deadline: number): Promise<number> {
   return done.size;
 }
 
-/** Masks the rows of traces until the deadline, at least of one. @returns which are masked, and the keys of those that are there */
+/** Masks at least one trace before the deadline. */
 async function maskTraces(userId: string, tasks: Tasks, policy: MaskingPolicy, deadline: number) {
   const masked = new Map<string, Date>();
   const keys = new Set<string>();
@@ -108,10 +99,7 @@ async function maskTraces(userId: string, tasks: Tasks, policy: MaskingPolicy, d
   return { masked, keys };
 }
 
-/**
- * Masks a trace's rows, on a thread: a message of hundreds of megabytes takes minutes. @returns the trace as it was; undefined where it
- * is deleted
- */
+/** A message of hundreds of megabytes takes minutes. @returns the former trace; undefined if it is deleted */
 const maskTrace = (userId: string, traceId: string, policy: MaskingPolicy): Promise<MaskableTrace | undefined> =>
   onThread(userId, (thread) =>
     transaction(
@@ -140,7 +128,7 @@ const maskTrace = (userId: string, traceId: string, policy: MaskingPolicy): Prom
 
 type TraceKey = { userId: string; traceId: string };
 
-/** Masks a trace's messages. @param begun the trace, in the first pass; the second one looks for what the first masked */
+/** @param begun the trace, in the first pass; the second looks for what the first masked */
 async function maskMessages(tx: PoolClient, { userId, traceId }: TraceKey, thread: Decoder, begun?: Masking) {
   const sums = { changed: 0, moreBytes: 0 };
   let after = -1;

@@ -11,14 +11,11 @@ import { log } from "#lib/log";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { BrokenSealError, seal } from "#lib/store/sealed";
 
-/** Uploads whose bodies could not be read for now. */
 const unread = new Pauses();
 
 /**
- * Ends the kept uploads that have traces of these keys, whose bodies have what is masked by now. Each failed job's is masked instead:
- * it is the only copy of what it holds, which may be traces that are not stored yet. Those that wait are masked when they are processed.
- *
- * @returns whether none is left that has still to be masked: one whose key, or store, is away is tried again by later calls.
+ * A failed job's upload is masked, since it may be the only copy; those that wait are masked when they are processed.
+ * @returns whether nothing is left; an upload whose key or store is away is retried
  */
 export async function cleanUploads(userId: string, policy: MaskingPolicy, keys: ReadonlySet<string>): Promise<boolean> {
   let isClean = true;
@@ -40,7 +37,7 @@ export async function cleanUploads(userId: string, policy: MaskingPolicy, keys: 
 
 const noId = "00000000-0000-0000-0000-000000000000";
 
-/** Without a manifest, or one that can't be read, what an upload has is not known. */
+/** Unreadable manifests count as matches. */
 function hasAny({ manifest }: KeptUpload, keys: ReadonlySet<string>): boolean {
   const headers = manifest && readable(() => unpackManifest(manifest))?.headers;
   return !headers || headers.some(({ source, sourceId }) => keys.has(JSON.stringify([source, sourceId])));
@@ -49,7 +46,6 @@ function hasAny({ manifest }: KeptUpload, keys: ReadonlySet<string>): boolean {
 const isMaskedBy = ({ manifest }: KeptUpload, { stamp }: MaskingPolicy): boolean =>
   manifest !== null && readable(() => unpackManifest(manifest))?.stamp === stamp;
 
-/** What `read` returns; undefined where its bytes are corrupt. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -59,16 +55,14 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Codes of a batch that will never be read: its body is corrupt, or no batch by the rules of this version. */
+/** Never readable. */
 const unreadableCodes = new Set<ErrorCode>(["invalid_json", "invalid_request", "payload_too_large"]);
 const removed = "The upload could not be read to mask secrets in it, and was removed. Send it again.";
 
 /**
- * Masks a failed job's upload, or ends one that can't be read: whoever can read it otherwise would find there what its owner was told
- * is masked, and a replay would fail.
- *
- * @param pass a store that is away is asked once a pass: each call may take seconds.
- * @returns whether nothing unmasked is left of it.
+ * An upload that can't be read is ended, since somebody else might read it.
+ * @param pass asks a store that is away only once
+ * @returns whether nothing unmasked is left
  */
 async function cleanFailed(
   userId: string,
@@ -83,9 +77,9 @@ async function cleanFailed(
   } catch (error) {
     const code = error instanceof SpoorError ? error.code : undefined;
     if (code === "not_found") {
-      await deleteManifest(userId, jobId); // of the body nothing is left
+      await deleteManifest(userId, jobId); // the body is gone
     } else if ((code && unreadableCodes.has(code)) || error instanceof BrokenSealError) {
-      if ((await removeFailedUploads(userId, [jobId], removed)) === 0) return false; // it is replayed at this moment
+      if ((await removeFailedUploads(userId, [jobId], removed)) === 0) return false; // being replayed
       log.warn({ err: error, jobId }, "a failed job's upload could not be read to mask secrets in it, and was removed");
     } else {
       if (!code && isOutage(error)) throw error;

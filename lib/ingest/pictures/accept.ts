@@ -1,4 +1,4 @@
-// Takes pictures that clients send (docs/trace-format.md).
+// docs/trace-format.md describes pictures.
 import "server-only";
 import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
@@ -16,18 +16,17 @@ import { makePictureKey } from "#lib/store/keys";
 import { deleteObject, putObject, usesStore } from "#lib/store/s3";
 import { seal } from "#lib/store/sealed";
 
-/** Those of the hashes that a user has not stored, in their order. The others stay for a day, even if no trace refers to them. */
+/** The others stay for a day, even without a trace. */
 export async function findMissing(userId: string, hashes: string[]): Promise<string[]> {
   const stored = await wantPictures(userId, hashes);
   return [...new Set(hashes)].filter((hash) => !stored.has(hash));
 }
 
 /**
- * Stores the picture in a request's body. When this returns, it is on disk.
- *
- * @returns whether it is new.
- * @throws SpoorError `unsupported_media_type`, `unsupported_encoding`; `payload_too_large` over a picture's bytes or pixels, or the quota;
- *   `invalid_request` where the bytes are others than the hash or the type says; as `readBody` and `withRoom`
+ * On disk when this returns.
+ * @returns whether it is new
+ * @throws SpoorError `unsupported_media_type`, `unsupported_encoding`, `payload_too_large`, `invalid_request`; as
+ * `readBody` and `withRoom`
  */
 export async function receivePicture(request: Request, userId: string, sha256: string): Promise<boolean> {
   const mediaType = readType(request.headers.get("content-type"));
@@ -51,7 +50,7 @@ function readType(header: string | null): PictureType {
   throw new SpoorError("unsupported_media_type", `The Content-Type must be one of ${pictureTypes.join(", ")}.`);
 }
 
-/** @throws SpoorError `invalid_request` for what is no such picture, `payload_too_large` for one of too many pixels */
+/** @throws SpoorError `invalid_request`, `payload_too_large` */
 function requireSize(body: Buffer, mediaType: PictureType): void {
   const pixels = findPictureType(body) === mediaType ? countPixels(body) : undefined;
   if (pixels === undefined) throw notAsTold(`The body is no ${mediaType}.`);
@@ -74,12 +73,12 @@ async function store(
   const object = makePictureKey(userId, sha256);
   await putObject(userId, object, sealed);
   const isNew = await insert(userId, { ...picture, bytes, object, objectBytes: sealed.byteLength });
-  // What fails, here and before, is left to the sweep (lib/ingest/raw/removal.ts): a commit whose answer was lost names it.
+  // A commit whose answer was lost may name the object, so the sweep (lib/ingest/raw/removal.ts) decides.
   if (!isNew) deleteObject(object).catch(() => {});
   return isNew;
 }
 
-/** @throws SpoorError `invalid_token` where the account was deleted meanwhile */
+/** @throws SpoorError `invalid_token` if the account was deleted meanwhile */
 function insert(userId: string, picture: NewPicture): Promise<boolean> {
   return transaction(async (tx) => {
     if (!(await holdUsers(tx, [userId], true)).has(userId)) throw new SpoorError("invalid_token");

@@ -1,4 +1,3 @@
-// The operations of sending pictures (lib/http/operation.ts).
 import { z } from "zod";
 import { pictureTypes } from "#lib/evidence/picture-type";
 import { pictureHash } from "#lib/fields";
@@ -6,7 +5,7 @@ import type { Operation } from "#lib/http/operation";
 import { missingPicturesRequest, missingPicturesResponse } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 
-/** A picture of one transparent pixel. */
+/** One transparent pixel. */
 const pixel = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 const pixelHash = "ef1955ae757c8b966c83248350331bd3a30f658ced11f387f8ebf05ab3368629";
 const otherHash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";

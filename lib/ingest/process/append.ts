@@ -1,4 +1,3 @@
-// Uploads that hold only what came since the one before: `append` of a trace.
 import "server-only";
 import type { PoolClient } from "pg";
 import { appendedHash, haveSameFields, type OwnFields } from "#lib/ingest/decode/content-hash";
@@ -15,17 +14,13 @@ import type { Pair, UploadSource } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
 import { type DerivedTitle, TitleFinder, titleRanks } from "#lib/reader/titles/find";
 
-/** A trace that an append changes: with its new row, and whether it has new messages to be written. */
 type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean };
 
-/** What becomes of the traces of a batch that are appended to. */
 export type Appends = { changed: Changed[]; unchanged: Pair[]; incomplete: Pair[]; deleted: Pair[] };
 
 /**
- * Judges the appends of a batch by what is stored. One fits where the stored trace has as many messages as were sent before,
- * none of them at a position of a new one, and no newer upload has written it: in its own turn this one would have been
- * judged by something else. Where the trace has the new messages already, it is unchanged. Of the stored messages only those
- * from the first new position on are read, which are none for one that fits as a rule.
+ * An append fits if the stored trace has the count that was sent before, none at a new position, and no newer upload
+ * has written it. Only stored messages from the first new position on are read.
  */
 export async function judgeAppends(
   tx: PoolClient,
@@ -61,21 +56,19 @@ export async function judgeAppends(
   return appends;
 }
 
-/** Whether the prompts of a session are all that an upload knows of it. */
 export const isPromptsOnly = ({ metadata }: Pick<Pair["header"], "metadata">): boolean =>
   metadata?.includes('"prompts-only"') === true && JSON.parse(metadata).kind === "prompts-only";
 
-/** What an append is by its counts alone. */
+/** Decides by the counts alone. */
 function guess({ header, stored }: Pair): "deleted" | "fits" | "has" | "incomplete" {
   if (stored.deleted) return "deleted";
-  // The prompts of a session and the session itself never go on in each other.
+  // A session does not continue its prompts, nor they a session.
   if (header.metadata !== null && isPromptsOnly(header) !== stored.isPromptsOnly) return "incomplete";
   const before = header.append ?? 0;
   if (stored.messageCount === before + header.messageCount) return "has";
   return stored.messageCount === before && !stored.newer ? "fits" : "incomplete";
 }
 
-/** How many messages of each trace are stored as they are in the batch, and how many are at positions that are free. */
 async function compareEnds(
   tx: PoolClient,
   batch: StoredBatch,
@@ -104,7 +97,7 @@ function change(pair: Pair, fields: StoredFields, hasMore: boolean): Changed {
     createdAt: header.createdAt ?? fields.createdAt,
     metadata: header.metadata ?? fields.metadata,
   };
-  const isFirst = hasMore && fields.derivedTitle === null; // all before was blank
+  const isFirst = hasMore && fields.derivedTitle === null; // everything before was blank
   const row: AppendedRow = {
     ...own,
     id: stored.id,
@@ -116,7 +109,6 @@ function change(pair: Pair, fields: StoredFields, hasMore: boolean): Changed {
   return { ...pair, row, fields, hasMore };
 }
 
-/** Updates the traces' rows; their new messages are to be written by COPY. */
 export async function updateAppends(tx: PoolClient, changed: Changed[], upload: UploadSource): Promise<void> {
   const [first] = changed;
   if (!first) return;
@@ -128,14 +120,11 @@ export async function updateAppends(tx: PoolClient, changed: Changed[], upload: 
   );
 }
 
-/** Whether an append has a message before a stored one: what is derived from a trace is then not what its end adds to it. */
+/** Derived data must be made anew for an insertion. */
 export const isBetween = ({ header, fields, hasMore }: Changed): boolean =>
   hasMore && (header.firstPosition ?? 0) <= (fields.lastPosition ?? -1);
 
-/**
- * Derives the titles again of traces that new messages may give a better one, also together with earlier ones; or between stored
- * ones; or whose title is an earlier version's. To be called once the messages are written.
- */
+/** New messages may give a better title, or come between stored ones. Call it once they are written. */
 export async function mendTitles(tx: PoolClient, changed: Changed[], userId: string): Promise<void> {
   for (const one of changed) {
     const { header, fields, hasMore } = one;
@@ -149,7 +138,7 @@ export async function mendTitles(tx: PoolClient, changed: Changed[], userId: str
   }
 }
 
-/** Where nothing is found in so many pages, what was found at all is taken. */
+/** After this many pages any title will do. */
 const maxPages = 20;
 
 async function deriveStoredTitle(tx: PoolClient, userId: string, traceId: string): Promise<DerivedTitle | undefined> {

@@ -32,7 +32,6 @@ import type { StoredBatch } from "#lib/ingest/process/stored-batch";
 import { type incompleteTrace, keptReasons, type keptTrace } from "#lib/ingest/schema";
 import { linkPictures } from "#lib/pictures/sql";
 
-/** What became of a batch's traces, how many message rows were written, and which traces were created or updated. */
 export type MergeResult = {
   created: number;
   updated: number;
@@ -41,27 +40,16 @@ export type MergeResult = {
   keptTraces: z.input<typeof keptTrace>[];
   incomplete: z.input<typeof incompleteTrace>[];
   written: number;
-  /** What the message rows took that were deleted, also those that others take the place of. */
+  /** Includes rows that others replace. */
   deletedBytes: number;
   writtenTraceIds: string[];
 };
 
 /**
- * Makes rows of a batch inside the transaction of `tx`:
- *
- * - a new trace is `created`; one with the same content is `unchanged`;
- * - a changed one is `updated`, and only the messages that differ are written: if its stored messages are the first ones of
- *   the upload, the others are appended without being compared;
- * - one with fewer messages than stored and without `replace`, one that its owner deleted, and one that a newer upload
- *   would have replaced are `kept` as stored;
- * - one of the kind `prompts-only` changes none that is more, and each that is more replaces it;
- * - one that appends (append.ts) and does not fit what is stored is `incomplete`.
- *
- * The uploads of a user have an order, and jobs may finish in another: what is stored in the end is what they would have
- * led to in their order. So an older upload still counts if it has more messages than a newer one that did not say
- * `replace`: in its turn, that newer one would have been kept out by it.
- *
- * Uploads with traces in common may run at the same time: all of them lock the traces' rows in the same order.
+ * Writes only messages that differ. Fewer messages without `replace`, a deleted trace, and a newer upload leave a trace
+ * `kept`; `prompts-only` gives way to a whole session.
+ * Jobs may finish out of order, but the result is that of the uploads' order. So an older upload counts if it has more
+ * messages than a newer one without `replace`, which it would have kept out.
  */
 export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: UploadSource): Promise<MergeResult> {
   const { created, pairs, missing } = await lockTraces(tx, batch.headers, upload);
@@ -71,9 +59,9 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   const judged = judge(whole);
   const appends = await judgeAppends(tx, batch, append, upload.userId);
   const { unchanged, changed, newer } = await settle(tx, batch, judged.changed, upload.userId);
-  // The decoding thread compares the messages while the traces are updated.
+  // The decoding thread compares messages while the traces are updated.
   const split = splitChanged(batch, changed);
-  split.catch(() => {}); // a rejection is handled below, unless the database fails first
+  split.catch(() => {}); // handled below, unless the database fails first
   const same = [...judged.unchanged, ...unchanged, ...appends.unchanged];
   await recordSequence(
     tx,
@@ -115,7 +103,6 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   };
 }
 
-/** The traces that could not be appended to, with what is stored of them. */
 const describeIncomplete = (missing: BatchTrace[], { incomplete }: Appends): MergeResult["incomplete"] => [
   ...missing.map(({ header: { source, sourceId } }) => ({ source, sourceId, messageCount: 0 })),
   ...incomplete.map(describeStored),
@@ -124,12 +111,9 @@ const describeIncomplete = (missing: BatchTrace[], { incomplete }: Appends): Mer
 const describeStored = ({ stored: { source, sourceId, messageCount } }: Pair) => ({ source, sourceId, messageCount });
 
 /**
- * Locks the rows of all traces of a batch, inserting those that are new, both in the order of their keys: uploads with
- * traces in common wait for each other, but not in a circle. A key that another upload inserts at this moment is waited for
- * and is then not new; a deadlock that this may still cause is broken by PostgreSQL, and the job is tried again.
- *
- * @returns the new rows' ids by the trace's index in the batch; the other traces with what is stored of them; and those that
- *   append to what is not stored.
+ * Locks rows in the order of their keys, so that uploads do not wait in a circle. PostgreSQL breaks a remaining
+ * deadlock, and the job is retried.
+ * @returns `missing` has appends to what is not stored
  */
 async function lockTraces(
   tx: PoolClient,
@@ -163,7 +147,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Recor
   } = Object.groupBy(pairs, ({ header, stored }): Verdict => {
     if (stored.deleted) return "deleted";
     if (stored.contentHash === header.contentHash) return "unchanged";
-    // The prompts of a session say nothing of it that it does not say itself, and give way to it.
+    // A session's prompts give way to the session.
     if (isPromptsOnly(header) !== stored.isPromptsOnly) return stored.isPromptsOnly ? "changed" : "unchanged";
     if (stored.replacedByNewer) return "newer";
     if (stored.newer) return header.messageCount > stored.messageCount ? "changed" : "newer";
@@ -173,9 +157,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Recor
 }
 
 /**
- * Settles what the content hash can't tell of traces that were appended to. One with the same messages is unchanged, and gets
- * the hash of the whole. One that a newer upload appended to is changed only where nothing of it is lost: it has all the
- * stored messages, and more.
+ * The content hash can't tell after appends. One that a newer upload appended to changes only if nothing of it is lost.
  */
 async function settle(
   tx: PoolClient,
@@ -206,7 +188,6 @@ async function settle(
   };
 }
 
-/** Compares traces of the batch with all their stored messages. */
 async function compareStored(tx: PoolClient, batch: StoredBatch, pairs: Pair[], userId: string): Promise<Comparison[]> {
   const hashes = await hashStored(
     tx,
@@ -217,7 +198,7 @@ async function compareStored(tx: PoolClient, batch: StoredBatch, pairs: Pair[], 
   return batch.compare(pairs.map(({ index, stored }) => ({ index, stored: hashes.get(stored.id) ?? none })));
 }
 
-/** Separates traces that only grew (their stored messages are the upload's first ones) from all others. */
+/** `grown` traces have the stored messages as their first ones. */
 async function splitChanged(batch: StoredBatch, changed: Pair[]): Promise<{ grown: Pair[]; edited: Pair[] }> {
   const known = changed.flatMap(({ index, stored: { messagesBytes: bytes, messagesHash: hash } }) =>
     bytes === null || hash === null ? [] : [{ index, bytes, hash }],
@@ -230,15 +211,9 @@ async function splitChanged(batch: StoredBatch, changed: Pair[]): Promise<{ grow
   return { grown, edited };
 }
 
-/** How many stored messages are compared at a time. */
 const maxCompared = 50_000;
 
-/**
- * Deletes the stored messages of edited traces that are not in the upload, or not in the same form; metadata is the same
- * whatever the order of its keys.
- *
- * @returns the plan of what is then to be written, and what was deleted.
- */
+/** @returns what to write, and the bytes deleted */
 async function deleteDiffering(
   tx: PoolClient,
   batch: StoredBatch,
@@ -259,7 +234,6 @@ async function deleteDiffering(
   return { rewritten, deletedBytes };
 }
 
-/** Traces in groups of at most `maxCompared` stored messages, or of one trace. */
 function groupByMessages(pairs: Pair[]): Pair[][] {
   const groups: Pair[][] = [];
   let messages = Number.POSITIVE_INFINITY;
@@ -274,7 +248,6 @@ function groupByMessages(pairs: Pair[]): Pair[][] {
   return groups;
 }
 
-/** Updates the rows of changed traces: all columns only if a trace's own fields changed. */
 async function updateChanged(tx: PoolClient, pairs: Pair[], upload: UploadSource): Promise<void> {
   const { same = [], other = [] } = Object.groupBy(pairs, ({ header, stored }) =>
     haveSameFields(header.contentHash, stored.contentHash) ? "same" : "other",

@@ -4,10 +4,7 @@ import { isPromptsOnly } from "#lib/ingest/process/append";
 import type { Pair } from "#lib/ingest/process/sql/traces";
 import type { TraceLinks } from "#lib/pictures/sql";
 
-/**
- * The pictures of what is stored now. Those of unchanged traces, too: an earlier version stored messages without them. The prompts of
- * a session are unchanged where the session itself is stored, and say nothing of its pictures.
- */
+/** An earlier version stored messages without pictures, and a session's prompts say nothing of them. */
 export function listLinks(
   headers: TraceHeader[],
   created: Map<number, string>,

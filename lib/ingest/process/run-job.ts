@@ -1,4 +1,3 @@
-// What a worker does with an upload: one job, one transaction.
 import "server-only";
 import type { PoolClient } from "pg";
 import { type Settings, transaction } from "#lib/db/client";
@@ -21,17 +20,12 @@ import { countAttempt, countRows } from "#lib/observability/counters";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { traced } from "#lib/observability/tracing";
 
-/**
- * Timeouts, in seconds, against a worker that is stopped in the middle (SIGSTOP, a lost host): how long PostgreSQL lets its
- * transaction be idle; how long another attempt waits for its rows; and how long it may have been silent when that attempt
- * ends its connection. The last is the queue's heartbeat timeout.
- */
+/** Against a stopped worker (SIGSTOP, a lost host), whose connection another attempt ends after `silentSeconds`. */
 const defaultTimeouts = { idleSeconds: 30, lockSeconds: 5, silentSeconds: 10 };
 
 /**
- * Processes an upload: its rows and the job's `succeeded` commit together, so running it twice changes nothing.
- * A fault of the batch itself ends the job as `failed`; any other error puts it back to `queued` and is thrown, for the
- * queue to retry.
+ * Rows and `succeeded` commit together, so that running it twice changes nothing. A fault of the batch ends the job as
+ * `failed`; any other error requeues it and is thrown.
  */
 export function runJob(job: JobId, timeouts = defaultTimeouts): Promise<void> {
   return traced("ingest.job", { "spoor.job": job.jobId }, () => attemptJob(job, timeouts));
@@ -72,7 +66,7 @@ async function attemptJob(job: JobId, timeouts: typeof defaultTimeouts): Promise
   }
 }
 
-/** Marks a job as running and counts the attempt. @returns undefined if the job has ended or has no attempts left */
+/** @returns undefined if the job has ended or has no attempts left */
 async function claim(job: JobId, { lockSeconds, silentSeconds }: typeof defaultTimeouts): Promise<Attempt | undefined> {
   try {
     const attempt = await claimJob(job, lockSeconds);
@@ -84,17 +78,17 @@ async function claim(job: JobId, { lockSeconds, silentSeconds }: typeof defaultT
     }
     throw error;
   }
-  await giveUp(job, maxAttempts); // the claim that found none left is not an attempt
+  await giveUp(job, maxAttempts); // this claim is not an attempt
   return undefined;
 }
 
-/** Whether what the attempt needs was away, and not its batch at fault: one that a thread gave up on counts. */
+/** A batch that a thread gave up on counts as faulty. */
 const isAway = (error: unknown): boolean =>
   error instanceof SpoorError ? error instanceof StoreOutageError : isOutage(error);
 
 const lockNotAvailable = "55P03";
 
-/** Makes rows of an upload. @returns undefined if another attempt has ended the job */
+/** @returns undefined if another attempt has ended the job */
 function processUpload(
   job: JobId,
   { bytes, machine, isRepeat }: Attempt,
@@ -116,10 +110,8 @@ function processUpload(
   return withStoredBatch({ ...job, bytes, isRepeat, machine }, (batch) => transaction(work(batch), settings));
 }
 
-/** How many faults of a batch a failed job names. */
 const maxFaults = 3;
 
-/** What is wrong with a batch, with the paths of its faults. */
 function describeFaults({ message, errors = [] }: SpoorError): string {
   if (errors.length === 0) return message;
   const named = errors.slice(0, maxFaults).map((fault) => `${fault.path} ${fault.message}`);

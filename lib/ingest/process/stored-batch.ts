@@ -9,13 +9,9 @@ import { readPolicy } from "#lib/masking/policy";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
-/** An upload as its job knows it: `bytes` is its decoded size, `isRepeat` whether the same body was sent before. */
 type QueuedUpload = { userId: string; jobId: string; bytes: number; isRepeat: boolean; machine?: string | null };
 
-/**
- * A stored upload as its job reads it. Its traces are known from the manifest at once; the body is read and decoded when the
- * first message is needed, which for a repeated batch is never.
- */
+/** A repeated batch never needs its body decoded. */
 export class StoredBatch {
   readonly #decoder: Decoder;
   readonly #upload: QueuedUpload;
@@ -23,7 +19,7 @@ export class StoredBatch {
   #opened: Promise<void> | undefined;
   #policy: Promise<MaskingPolicy> | undefined;
   headers: TraceHeader[] = [];
-  /** Whether the stored body has what was masked only now: it was accepted by an earlier version, or under another policy. */
+  /** The upload is an earlier version's, or of another policy. */
   isStoredUnmasked = false;
 
   constructor(decoder: Decoder, upload: QueuedUpload) {
@@ -31,14 +27,14 @@ export class StoredBatch {
     this.#upload = upload;
   }
 
-  /** Reads the headers, and starts to read a body that will be needed. @throws SpoorError `not_found` if it is no longer stored */
+  /** @throws SpoorError `not_found` */
   async begin(): Promise<void> {
     const { userId, bytes, isRepeat, machine } = this.#upload;
     this.#policy = readPolicy(userId, machine ?? undefined);
     this.#policy.catch(() => {}); // awaited below
     const reading = bytes <= smallBytes ? this.#readSmall() : this.#read("manifest");
     if (!isRepeat && bytes > smallBytes) this.#body = this.#read("body");
-    this.#body?.catch(() => {}); // a rejection is handled where the body is needed
+    this.#body?.catch(() => {}); // handled where the body is needed
     const packed = await reading;
     const { stamp } = await this.#policy;
     const headers = packed && (await this.#decoder.call("manifest", { packed, stamp }, [packed.buffer]));
@@ -47,7 +43,6 @@ export class StoredBatch {
     if (!isRepeat) this.open().catch(() => {}); // likewise
   }
 
-  /** Reads and decodes the body, once. */
   open(): Promise<void> {
     this.#opened ??= (async () => {
       const stored = await (this.#body ?? this.#read("body"));
@@ -65,44 +60,40 @@ export class StoredBatch {
     return readUpload(this.#upload.userId, this.#upload.jobId, column);
   }
 
-  /** Reads everything at once. @returns the manifest */
+  /** @returns the manifest */
   async #readSmall(): Promise<OwnBytes | null> {
     const { body, manifest } = await readSmallUpload(this.#upload.userId, this.#upload.jobId);
     this.#body = Promise.resolve(body);
     return manifest;
   }
 
-  /**
-   * Tells for each stored trace, given by the size and hash of its message rows, whether its messages are the first ones
-   * of the batch's trace at `index`.
-   */
+  /** Tells by size and hash whether a batch's trace begins with the stored one. */
   async grown(stored: { index: number; bytes: number; hash: string }[]): Promise<boolean[]> {
     if (stored.length === 0) return [];
     await this.open();
     return this.#decoder.call("grown", stored);
   }
 
-  /** Compares each trace of the batch at `index` with the hashes of its stored messages. */
   async compare(stored: { index: number; stored: StoredHashes }[]): Promise<Comparison[]> {
     await this.open();
     return this.#decoder.call("compare", stored);
   }
 
-  /** The COPY stream of a plan. While one chunk is being sent, the next is made. */
+  /** The next chunk is made while one is sent. */
   async *rows(plan: CopyPlan): AsyncGenerator<Buffer> {
     await this.open();
     let next = this.#decoder.call("copy", plan);
     for (;;) {
       const { bytes, isLast } = await next;
       if (!isLast) next = this.#decoder.call("copy", undefined);
-      next.catch(() => {}); // a rejection is handled in the next turn, unless sending fails first
+      next.catch(() => {}); // handled in the next turn, unless sending fails first
       yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (isLast) return;
     }
   }
 }
 
-/** Runs `work` with a stored upload; a large one is decoded on a thread. @throws SpoorError `not_found` */
+/** @throws SpoorError `not_found` */
 export async function withStoredBatch<T>(upload: QueuedUpload, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
   const run = async (decoder: Decoder) => {
     const batch = new StoredBatch(decoder, upload);
@@ -121,7 +112,7 @@ export async function withStoredBatch<T>(upload: QueuedUpload, work: (batch: Sto
   });
 }
 
-/** A decoder that works until it is taken back: a read-ahead that finishes late must not reach the thread's next batch. */
+/** A read-ahead that finishes late must not reach the thread's next batch. */
 function lend(thread: Decoder): { decoder: Decoder; takeBack: () => void } {
   let isLent = true;
   const decoder: Decoder = {

@@ -1,13 +1,12 @@
-// What a user stores, in a transaction of `pg` (accepting) or of Prisma (a replay). SQL: sums of sizes, and advisory locks.
+// SQL: sums of sizes and advisory locks.
 import "server-only";
 import { pool, type Queryable } from "#lib/db/client";
 import { run, type Transaction } from "#lib/db/sql/run";
 import type { TraceSize } from "#lib/ingest/decode/operations";
 
-/** Any number: the first half of the locks' keys, so that they are not those of another use. */
+/** Distinguishes these locks from others. */
 const lockClass = 20_261_122;
 
-/** Makes the transactions that reserve room for one user wait for each other, until each ends. */
 export async function lockQuota(tx: Transaction, userId: string): Promise<void> {
   // Prisma can't read a result of the type void.
   await run(tx, "select 1 as locked from (select pg_advisory_xact_lock($1::int, hashtext($2))) as waited", [
@@ -16,43 +15,32 @@ export async function lockQuota(tx: Transaction, userId: string): Promise<void> 
   ]);
 }
 
-/** A trace's texts; its key stands in an index, too. */
+/** The key is also in an index. */
 const textBytes = `2 * (octet_length(trace.source) + octet_length(trace.source_id)) + coalesce(octet_length(trace.title), 0)
   + coalesce(octet_length(trace.derived_title), 0) + coalesce(octet_length(trace.model), 0)
   + coalesce(octet_length(trace.project), 0)`;
 
-/**
- * What a trace takes: its messages as rows, its metadata as it is stored, and a row of its own, of which a deleted one leaves
- * a part. Of a trace of an earlier version, whose messages were not measured, it is computed.
- */
+/** Part of a trace's row stays after a deletion, and an earlier version did not measure messages. */
 const traceBytes = `512 + ${textBytes} + coalesce(pg_column_size(trace.metadata), 0) + coalesce(trace.stored_bytes, trace.messages_bytes,
   (select sum(octet_length(content) + coalesce(pg_column_size(metadata), 0) + 80) from message
    where message.user_id = $1::uuid and message.trace_id = trace.id), 0)`;
 
-/** What a picture takes with its row. */
 const pictureBytes = "200 + coalesce(octet_length(body), object_bytes, 0)";
 
-/** What a raw upload takes, in the store as well. Both columns are stored uncompressed, so their length is known without reading them. */
+/** Both columns are stored uncompressed, so that their length is known without reading them. */
 const uploadBytes = "coalesce(octet_length(body), object_bytes, 0) + coalesce(octet_length(manifest), 0)";
 
-/**
- * A user's raw uploads, those of the same bytes as one, with what they are kept for: a body counts once, as what weighs most
- * of those that share it. `$1` is the user's id.
- */
+/** A body that uploads share counts once, as what weighs most. `$1` is the user's id. */
 const bodies = `select max(job_id::text)::uuid as newest, sum(${uploadBytes}) as bytes, coalesce(held_by, job_id) as holder,
      case when bool_or(removed_at is null and status = 'failed') then 'failed'
        when bool_or(removed_at is null and status in ('queued', 'running')) then 'waiting' else 'copy' end as kind
    from upload join ingest_job job on job.user_id = upload.user_id and job.id = upload.job_id
    where upload.user_id = $1::uuid and job.user_id = $1::uuid group by coalesce(held_by, job_id)`;
 
-/**
- * `used` counts against the quota: traces and pictures, what the uploads that wait will add to them, and the raw uploads of
- * failed jobs.
- * `waiting` and `copies` are the raw uploads of open and of succeeded jobs.
- */
+/** `used` counts against the quota; `waiting` and `copies` are raw uploads of open and of succeeded jobs. */
 export type StoredSums = { used: number; waiting: number; copies: number };
 
-/** What a user stores, in bytes. */
+/** In bytes. */
 export async function readStored(userId: string, tx: Transaction = pool()): Promise<StoredSums> {
   const [stored] = await run<StoredSums>(
     tx,
@@ -69,10 +57,9 @@ export async function readStored(userId: string, tx: Transaction = pool()): Prom
   return stored ?? { used: 0, waiting: 0, copies: 0 };
 }
 
-/** Records by how much an upload may make its traces grow. A deleted one is not stored again. */
 export async function reserve(tx: Queryable, userId: string, jobId: string, sizes: TraceSize[]): Promise<void> {
   const { rows } = await tx.query<{ place: string; bytes: number; deleted: boolean }>(
-    // The limit makes it one look-up for each, whatever the planner expects of the table.
+    // The limit makes the planner look up each key.
     `select place, stored.* from unnest($2::text[], $3::text[]) with ordinality as given (source, source_id, place)
      cross join lateral (select (${traceBytes})::float8 as bytes, deleted_at is not null as deleted from trace
        where user_id = $1 and trace.source = given.source and trace.source_id = given.source_id limit 1) as stored`,
@@ -90,10 +77,9 @@ export async function reserve(tx: Queryable, userId: string, jobId: string, size
   ]);
 }
 
-/** Of a trace's texts, what its row and index have once more than the upload: its key, and a title made of a message. */
+/** The key, and a title made of a message. */
 const maxRepeatedBytes = 4096;
 
-/** Records for failed jobs that are replayed the most that their uploads may add, whatever is stored of their traces by now. */
 export async function reserveWhole(tx: Transaction, userId: string, jobIds: string[]): Promise<void> {
   await run(
     tx,
@@ -103,7 +89,6 @@ export async function reserveWhole(tx: Transaction, userId: string, jobIds: stri
   );
 }
 
-/** Deletes the oldest raw uploads that only succeeded jobs of a user have, as many as take `bytes`. */
 export async function deleteCopies(tx: Transaction, userId: string, bytes: number): Promise<void> {
   const gone = await run<{ object: string | null }>(
     tx,

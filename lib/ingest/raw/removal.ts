@@ -1,5 +1,4 @@
-// Deleting bodies in the S3 store. What is to be deleted stands in a table first, in the transaction that ends its upload, and
-// leaves it when the store has confirmed it: an interrupted deletion is resumed.
+// A table lists objects until the store confirms their deletion, so that an interrupted one is resumed.
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
@@ -7,15 +6,9 @@ import { findPictureObjects } from "#lib/pictures/sql";
 import { getStorePrefix, parsePictureKey, parseUploadKey } from "#lib/store/keys";
 import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/store/s3";
 
-/** How many deletions are read from the table at a time. */
 const atOnce = 100;
 
-/**
- * Deletes the objects that are to be deleted, and all of deleted accounts.
- *
- * @param seconds after which to stop, with the rest left for the next call.
- * @throws StoreOutageError with what was not deleted put behind the others: one that the store never deletes holds up none of them.
- */
+/** @throws StoreOutageError; what was not deleted goes to the end of the list */
 export async function removeObjects(seconds: number): Promise<void> {
   if (!hasStore()) return;
   const deadline = performance.now() + seconds * 1000;
@@ -32,7 +25,6 @@ export async function removeObjects(seconds: number): Promise<void> {
   }
 }
 
-/** Deletes all objects whose keys begin with `prefix`, until the store lists none. */
 async function removeAll(prefix: string): Promise<void> {
   for (let found = await listObjects(prefix); found.length > 0; found = await listObjects(prefix)) {
     await deleteObjects(found.map(({ key }) => key));
@@ -44,11 +36,7 @@ async function deleteObjects(keys: string[]): Promise<void> {
   if (failed.length > 0) throw cause;
 }
 
-/**
- * Removes some at a time: one call of the store takes as long as ten. After some of which none could be removed it ends.
- *
- * @returns what was removed, what could not be, and why.
- */
+/** Stops after a group of which none could be removed. */
 async function inGroups(keys: string[], remove: (key: string) => Promise<void>) {
   const [removed, failed]: [string[], string[]] = [[], []];
   let cause: unknown;
@@ -64,17 +52,15 @@ async function inGroups(keys: string[], remove: (key: string) => Promise<void>) 
   return { removed, failed, cause };
 }
 
-/** How old an object must be, in milliseconds: the upload of a younger one may be about to be committed. */
+/** The upload of a younger object may be about to be committed. */
 const orphanMs = 3_600_000;
-/** How many thousands of objects one sweep looks at. */
+/** a thousand objects each */
 const maxPages = 100;
 const placeKey = "upload-sweep";
 
 /**
- * Deletes the objects that no upload and no picture names: of processes that died between storing a body and committing its row. A
- * sweep of a very large store takes several calls; each continues where the last one ended, behind what the store does not delete.
- *
- * @returns how many it deleted. @throws StoreOutageError
+ * Of processes that died before they committed. Each call continues where the last one ended.
+ * @throws StoreOutageError
  */
 export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
   if (!hasStore()) return 0;

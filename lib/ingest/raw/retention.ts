@@ -6,12 +6,7 @@ import { deleteRemoved, removeFailedUploads } from "#lib/ingest/raw/sql";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
-/**
- * Removes the raw uploads of jobs that succeeded more than `UPLOAD_RETENTION_DAYS` ago, and of jobs that failed more than 30
- * days ago: these say so, and can't be replayed any more. A body goes with the last upload that shares it.
- *
- * @returns how many
- */
+/** A body goes with the last upload that shares it. @returns how many */
 export async function purgeUploads(): Promise<number> {
   const succeeded = await removeSucceeded(daysAgo(env().UPLOAD_RETENTION_DAYS));
   const failed = await removeFailed(limits.ingest.failedUploadDays);
@@ -52,7 +47,7 @@ async function removeFailed(days: number): Promise<number> {
   return removed;
 }
 
-/** Releases the idempotency keys that are older than they are kept. @returns how many */
+/** @returns how many */
 export async function purgeIdempotencyKeys(): Promise<number> {
   const due = { idempotencyKey: { not: null }, createdAt: { lt: daysAgo(limits.ingest.idempotencyKeyDays) } };
   const users = await prisma().ingestJob.groupBy({ by: ["userId"], where: due });

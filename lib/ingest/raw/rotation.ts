@@ -1,4 +1,4 @@
-// Sealing stored bodies with the operator's newest key, after which older ones may go.
+// After stored bodies are sealed with the newest key, older keys may go.
 import "server-only";
 import { prisma, transaction } from "#lib/db/client";
 import {
@@ -14,14 +14,11 @@ import { log } from "#lib/log";
 import { putObject, readObject } from "#lib/store/s3";
 import { isOutdated, seal, unseal } from "#lib/store/sealed";
 
-/** What became of a body; undefined for one that has the first key already, or is gone. */
 type Outcome = "sealed" | "left" | "unreadable" | undefined;
 
 /**
- * Seals all kept bodies, of uploads and of pictures, with the first key of ENCRYPTION_KEY. An interrupted call is continued by the
- * next. Objects of the store that are not sealed stay so until their time is over: another size would break who reads them.
- *
- * @returns how many were sealed anew, how many objects were left as they are, and how many bodies no key opens.
+ * An interrupted call is continued by the next. Unsealed objects of the store expire as they are, because another size
+ * would break their readers.
  */
 export async function rotateKeys(): Promise<Record<NonNullable<Outcome>, number>> {
   const done = { sealed: 0, left: 0, unreadable: 0 };
@@ -47,7 +44,7 @@ async function rotateRow({ head, ...own }: BodyHead): Promise<Outcome> {
   });
 }
 
-/** A body that was sealed with another key has the same size; one that was not sealed is left. */
+/** Sealing with another key keeps the size. */
 async function rotateObject(own: BodyHead, object: string): Promise<Outcome> {
   const { userId, bytes } = own;
   const stored = await readObject(userId, object, 0, bytes ?? 0);
@@ -56,13 +53,13 @@ async function rotateObject(own: BodyHead, object: string): Promise<Outcome> {
   if (!sealed) return "unreadable";
   if (sealed.length !== stored.length) return "left";
   await putObject(userId, object, sealed);
-  // It was removed meanwhile, perhaps for what was masked in it, and is there again.
+  // removed meanwhile, it exists again
   if ((await readObjectName(own)) !== object)
     await prisma().objectRemoval.upsert({ where: { key: object }, create: { key: object }, update: {} });
   return "sealed";
 }
 
-/** @returns undefined for a body that was changed, or whose key is lost: it keeps up none of the others */
+/** @returns undefined for a body that was changed, or whose key is lost */
 function sealAnew({ table, name }: BodyName, stored: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
   let body: Uint8Array<ArrayBuffer>;
   try {

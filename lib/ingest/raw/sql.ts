@@ -1,5 +1,4 @@
-// Reading stored bytes. It is SQL because Prisma returns a whole value decoded on the event loop, while these are read by
-// COPY or in slices. And deleting those of failed jobs, whose rows Prisma can't lock against a replay.
+// SQL: Prisma decodes a whole value on the event loop, and takes no locks.
 import "server-only";
 import { escapeLiteral, type PoolClient } from "pg";
 import { to as copyTo } from "pg-copy-streams";
@@ -8,10 +7,10 @@ import { pool, transaction } from "#lib/db/client";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
-/** What precedes the value in a binary COPY of one row with one column: the header, and the number of columns. */
+/** The header and the number of columns. */
 const headerBytes = copyHeader.length + 2;
 
-/** COPY takes no parameters, and the nodes of a distributed database don't know settings of the session: the ids are quoted. */
+/** COPY takes no parameters, and the nodes of a distributed database don't know settings of the session. */
 const selectForCopy = (
   column: "body" | "manifest",
   userId: string,
@@ -19,17 +18,12 @@ const selectForCopy = (
 ) => `copy (select ${column} from upload
   where user_id = ${escapeLiteral(userId)} and job_id = ${escapeLiteral(jobId)}) to stdout (format binary)`;
 
-/** Selects of upload `$2` of user `$1` that is kept, `own`, and of the one that holds its body, `held`. */
+/** Selects from the kept upload `$2` of user `$1`, and from the one that has its body, `held`. */
 const selectStored = (columns: string) => `select ${columns} from upload own
   join upload held on held.user_id = $1 and held.job_id = coalesce(own.held_by, own.job_id)
   where own.user_id = $1 and own.job_id = $2 and own.removed_at is null`;
 
-/**
- * The stored bytes of an upload, by COPY: `pg` has no binary results, and as text they would be twice as many and have to
- * be decoded on the event loop.
- *
- * @returns null if the column is NULL, undefined if there is no such upload.
- */
+/** `pg` has no binary results. @returns null if the column is NULL, undefined without an upload */
 export function copyUpload(
   userId: string,
   jobId: string,
@@ -44,7 +38,7 @@ export function copyUpload(
   });
 }
 
-/** The one value in a binary COPY, in separate memory. @returns null where it is NULL, undefined without a row */
+/** @returns null if it is NULL, undefined without a row */
 async function readField(copied: AsyncIterable<Buffer>): Promise<OwnBytes | null | undefined> {
   let head = Buffer.alloc(0);
   let field: OwnBytes | undefined;
@@ -53,7 +47,7 @@ async function readField(copied: AsyncIterable<Buffer>): Promise<OwnBytes | null
     let rest = chunk;
     if (!field) {
       head = Buffer.concat([head, chunk]);
-      // Without a row the trailer follows the header, which is shorter than a field's length.
+      // Without a row the trailer follows, which is shorter than a field's length.
       if (head.length < headerBytes + 4) continue;
       field = new Uint8Array(Math.max(0, head.readInt32BE(headerBytes)));
       rest = head.subarray(headerBytes + 4);
@@ -65,10 +59,10 @@ async function readField(copied: AsyncIterable<Buffer>): Promise<OwnBytes | null
   return field && head.readInt32BE(headerBytes) < 0 ? null : field;
 }
 
-/** Where the store has a body; null for one that is in the database. */
+/** An object of the store; null in the database. */
 export type BodyPlace = { object: string | null; bytes: number | null };
 
-/** Body and manifest of a small upload, in one query: COPY takes four round trips for each of them. */
+/** COPY takes four round trips for each value. */
 export async function selectSmallUpload(
   userId: string,
   jobId: string,
@@ -80,7 +74,6 @@ export async function selectSmallUpload(
   return rows[0];
 }
 
-/** Where the body of an upload is. @returns undefined if there is no such upload */
 export async function selectPlace(userId: string, jobId: string): Promise<BodyPlace | undefined> {
   const { rows } = await pool().query<BodyPlace>(selectStored("held.object, held.object_bytes as bytes"), [
     userId,
@@ -89,7 +82,7 @@ export async function selectPlace(userId: string, jobId: string): Promise<BodyPl
   return rows[0];
 }
 
-/** The objects of those of the uploads that exist. SQL: Prisma has no list of pairs. */
+/** SQL: Prisma has no list of pairs. */
 export async function findKnownObjects(uploads: { userId: string; jobId: string }[]): Promise<Set<string>> {
   const { rows } = await pool().query<{ object: string }>(
     `select object from unnest($1::uuid[], $2::uuid[]) as given (user_id, job_id) join upload using (user_id, job_id)
@@ -99,12 +92,7 @@ export async function findKnownObjects(uploads: { userId: string; jobId: string 
   return new Set(rows.map(({ object }) => object));
 }
 
-/**
- * Part of a stored body. PostgreSQL keeps it uncompressed (STORAGE EXTERNAL), so that a slice costs what it has.
- *
- * @param from the first byte's number, from 1.
- * @returns undefined if there is no such upload.
- */
+/** STORAGE EXTERNAL makes a slice cost only its size. @param from counts from 1 */
 export async function selectBodySlice(
   userId: string,
   jobId: string,
@@ -120,13 +108,7 @@ export async function selectBodySlice(
   return rows[0]?.slice;
 }
 
-/**
- * Ends the uploads of those of a user's jobs that are still failed, and has the jobs say so. One that is replayed at this
- * moment is left alone.
- *
- * @param note a sentence that tells why, for the jobs' errors.
- * @returns how many
- */
+/** One that is being replayed is left alone. @param note is added to the jobs' errors */
 export function removeFailedUploads(userId: string, jobIds: string[], note: string): Promise<number> {
   return transaction(async (tx) => {
     const { rows: failed } = await tx.query<{ id: string }>(
@@ -146,10 +128,7 @@ export function removeFailedUploads(userId: string, jobIds: string[], note: stri
   });
 }
 
-/**
- * Deletes a user's uploads whose time is over, but for those whose body others need. @throws a violation of the foreign key
- * where another upload is just about to share a body: the next call deletes what then may go.
- */
+/** @throws a foreign key violation if another upload is about to share a body; the next call deletes it then */
 export async function deleteRemoved(userId: string): Promise<void> {
   await transaction(async (tx) => {
     const { rows } = await tx.query<{ object: string | null }>(
@@ -163,7 +142,6 @@ export async function deleteRemoved(userId: string): Promise<void> {
   });
 }
 
-/** The tables with bodies, and what names one of a user's there. */
 const bodyKeys = {
   upload: { key: "job_id", type: "uuid", none: "00000000-0000-0000-0000-000000000000" },
   picture: { key: "sha256", type: "bytea", none: "\\x" },
@@ -171,13 +149,12 @@ const bodyKeys = {
 export type BodyTable = keyof typeof bodyKeys;
 export const bodyTables = Object.keys(bodyKeys) as BodyTable[];
 
-/** Names a body. */
 export type BodyName = { table: BodyTable; userId: string; name: string };
 
-/** A kept body: where it is, and in the database its first bytes. */
+/** `head` is the beginning of a body in the database. */
 export type BodyHead = BodyPlace & BodyName & { head: Uint8Array | null };
 
-/** Some of all users' kept bodies, in the order of their keys, after one. SQL: a part of a value. */
+/** SQL: a part of a value. */
 export async function readBodyHeads(table: BodyTable, after: BodyName | undefined): Promise<BodyHead[]> {
   const { key, type, none } = bodyKeys[table];
   const { rows } = await pool().query<BodyHead>(
@@ -192,7 +169,7 @@ export async function readBodyHeads(table: BodyTable, after: BodyName | undefine
 
 const isNamed = (table: BodyTable) => `user_id = $1 and ${bodyKeys[table].key} = $2::${bodyKeys[table].type}`;
 
-/** A body, with its row locked. SQL: Prisma takes no locks. */
+/** SQL: a lock. */
 export async function lockBody(tx: PoolClient, { table, userId, name }: BodyName): Promise<Buffer | null | undefined> {
   const { rows } = await tx.query<{ body: Buffer | null }>(
     `select body from ${table} where ${isNamed(table)} for update`,
@@ -201,12 +178,12 @@ export async function lockBody(tx: PoolClient, { table, userId, name }: BodyName
   return rows[0]?.body;
 }
 
-/** Writes a body. SQL: in the transaction of its lock. */
+/** SQL: in the transaction of its lock. */
 export async function writeBody(tx: PoolClient, { table, userId, name }: BodyName, body: Uint8Array): Promise<void> {
   await tx.query(`update ${table} set body = $3 where ${isNamed(table)}`, [userId, name, Buffer.from(body)]);
 }
 
-/** The object that has a body; undefined where there is none. SQL: of two tables. */
+/** SQL: two tables. */
 export async function readObjectName({ table, userId, name }: BodyName): Promise<string | null | undefined> {
   const { rows } = await pool().query<{ object: string | null }>(
     `select object from ${table} where ${isNamed(table)}`,

@@ -11,12 +11,7 @@ import { unseal, unsealParts } from "#lib/store/sealed";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
-/**
- * The stored bytes of an upload: its body, or its manifest.
- *
- * @returns null for a manifest that was not made.
- * @throws SpoorError `not_found` if the upload is no longer stored.
- */
+/** @returns null without a manifest @throws SpoorError `not_found` if the upload is no longer stored */
 export async function readUpload(userId: string, jobId: string, column: "body" | "manifest"): Promise<OwnBytes | null> {
   const bytes = await copyUpload(userId, jobId, column);
   if (bytes === undefined) throw noLongerStored();
@@ -24,7 +19,7 @@ export async function readUpload(userId: string, jobId: string, column: "body" |
   return bytes && column === "body" ? unseal(bytes) : bytes;
 }
 
-/** A body from the store. @throws SpoorError `not_found`; StoreOutageError */
+/** @throws SpoorError `not_found`; StoreOutageError */
 async function readPlaced(userId: string, place: BodyPlace | undefined): Promise<OwnBytes> {
   if (!place?.object || !place.bytes) throw noLongerStored();
   const body = await readObject(userId, place.object, 0, place.bytes);
@@ -32,7 +27,7 @@ async function readPlaced(userId: string, place: BodyPlace | undefined): Promise
   return unseal(body);
 }
 
-/** Body and manifest of a small upload. @throws SpoorError `not_found` if it is no longer stored */
+/** @throws SpoorError `not_found` */
 export async function readSmallUpload(
   userId: string,
   jobId: string,
@@ -44,17 +39,13 @@ export async function readSmallUpload(
 
 const noLongerStored = () => new SpoorError("not_found", "The upload is no longer stored. Send it again.");
 
-/** How much of a stored body one query, or one call of the store, reads. No connection is held between two of them. */
+/** No connection is used between two slices. */
 const sliceBytes = { database: 1 << 20, store: 4 << 20 };
 
 /**
- * An upload as JSON, written while it is read: without all of it in memory, and without holding a database connection for a slow
- * reader. The stream ends early with an error if the upload is removed meanwhile.
- *
- * It counts as one of the user's exports until the stream has ended.
- *
- * @throws SpoorError `not_found` for an upload that is no longer stored, and for another user's as well; `overloaded` as
- *   `beginRead`
+ * Holds neither the upload in memory nor a database connection for a slow reader. It counts as one of the user's
+ * exports, and ends early if the upload is removed.
+ * @throws SpoorError `not_found`; `overloaded` as `beginRead`
  */
 export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {
   const place = await selectPlace(userId, jobId);

@@ -1,96 +1,34 @@
-import { pipeline, Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
 import { zstdParams } from "#lib/ingest/decode/inflate";
 
 /**
- * Inflates a zstd stream chunk by chunk, in constant memory. Node's own stream ends after the first frame; a stream may have
- * several (RFC 8878, section 3), so this one finds the end of each.
- *
- * @throws if the stream is truncated, corrupt, or needs a window over 8 MiB.
+ * Node's own stream ends after a frame that ends inside a chunk, and a stream may have several (RFC 8878, section 3).
+ * @throws if the stream is truncated, corrupt, or needs a window over 8 MiB
  */
 export async function* inflateFrames(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  const source = new Source(compressed);
-  while (await source.more()) {
+  const source = compressed[Symbol.asyncIterator]();
+  for (let chunk = await readChunk(source); chunk; ) {
     const decoder = createZstdDecompress({ params: zstdParams });
-    // An error of either side is thrown by the loop below.
-    pipeline(Readable.from(readFrame(source)), decoder, () => {});
+    let fedBytes = 0;
+    const feed = async () => {
+      for (; chunk; chunk = await readChunk(source)) {
+        fedBytes += chunk.byteLength;
+        await new Promise((resolve) => decoder.write(chunk, resolve));
+        if (decoder.destroyed || decoder.bytesWritten < fedBytes) return; // the rest belongs to the next frame
+      }
+      decoder.end();
+    };
+    const feeding = feed().catch((error) => decoder.destroy(error));
     yield* decoder as AsyncIterable<Buffer>;
+    await feeding;
+    chunk = chunk?.subarray(chunk.byteLength - (fedBytes - decoder.bytesWritten));
   }
 }
 
-const magic = 0xfd2fb528;
-/** Sizes of a frame header's fields by their two-bit flags (RFC 8878, section 3.1.1.1.1). */
-const contentSizeBytes = [0, 2, 4, 8] as const;
-const dictionaryIdBytes = [0, 1, 2, 4] as const;
-const blockTypes = { rle: 1, reserved: 3 } as const;
-
-/** The bytes of one frame (RFC 8878, section 3.1.1), block by block. */
-async function* readFrame(source: Source): AsyncGenerator<Uint8Array> {
-  const start = await source.take(4);
-  const signature = start.readUInt32LE();
-  yield start;
-  if (signature >>> 4 === 0x184d2a5) return yield* readSkippable(source);
-  if (signature !== magic) throw new Error("not a zstd frame");
-  const descriptor = await source.take(1);
-  yield descriptor;
-  const flags = descriptor.readUInt8();
-  const isSingleSegment = (flags & 0x20) !== 0;
-  const hasChecksum = (flags & 0x04) !== 0;
-  const sizeBytes = contentSizeBytes[(flags >> 6) as 0 | 1 | 2 | 3] || (isSingleSegment ? 1 : 0);
-  yield await source.take((isSingleSegment ? 0 : 1) + dictionaryIdBytes[(flags & 0x03) as 0 | 1 | 2 | 3] + sizeBytes);
-  for (let isLast = false; !isLast; ) {
-    const header = await source.take(3);
-    const bits = header.readUIntLE(0, 3);
-    const type = (bits >> 1) & 0x03;
-    if (type === blockTypes.reserved) throw new Error("a zstd block of a reserved type");
-    isLast = (bits & 1) === 1;
-    yield header;
-    yield* source.pass(type === blockTypes.rle ? 1 : bits >> 3);
-  }
-  if (hasChecksum) yield await source.take(4);
-}
-
-/** A skippable frame (RFC 8878, section 3.1.2): four bytes of size, and that many bytes. */
-async function* readSkippable(source: Source): AsyncGenerator<Uint8Array> {
-  const size = await source.take(4);
-  yield size;
-  yield* source.pass(size.readUInt32LE());
-}
-
-/** Chunks of any size, read by numbers of bytes. */
-class Source {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #chunk: Uint8Array = new Uint8Array();
-
-  constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  /** Whether there is another byte. */
-  async more(): Promise<boolean> {
-    while (this.#chunk.byteLength === 0) {
-      const next = await this.#chunks.next();
-      if (next.done) return false;
-      this.#chunk = next.value;
-    }
-    return true;
-  }
-
-  /** The next `bytes` bytes, in chunks. @throws if there are fewer */
-  async *pass(bytes: number): AsyncGenerator<Uint8Array> {
-    for (let left = bytes; left > 0; ) {
-      if (!(await this.more())) throw new Error("the zstd stream is truncated");
-      const part = this.#chunk.subarray(0, left);
-      this.#chunk = this.#chunk.subarray(part.byteLength);
-      left -= part.byteLength;
-      yield part;
-    }
-  }
-
-  /** The next `bytes` bytes in one buffer. */
-  async take(bytes: number): Promise<Buffer> {
-    const parts: Uint8Array[] = [];
-    for await (const part of this.pass(bytes)) parts.push(part);
-    return Buffer.concat(parts);
+async function readChunk(source: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
+  for (;;) {
+    const { done, value } = await source.next();
+    if (done) return undefined;
+    if (value.byteLength > 0) return value;
   }
 }

@@ -1,6 +1,6 @@
-import { type Act, actsOf, actsOfCommand, commandsOfScript, outputsOfScript } from "#lib/evidence/commands";
+import { type Act, actsOfCommand, commandsOfScript, outputsOfScript, readActs } from "#lib/evidence/commands";
 import { findCommit, joinCommits } from "#lib/evidence/commits";
-import { branchOf, type Commit, hashOf, type Proof, proofIn } from "#lib/evidence/output";
+import { type Commit, type Proof, parseBranch, parseHash, proofIn } from "#lib/evidence/output";
 import { publicRemote, pullRequestAt } from "#lib/evidence/remotes";
 import { type Fields, isFields, plainText } from "#lib/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
@@ -9,11 +9,7 @@ import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { splitPieces } from "#lib/reader/kind";
 import { readTranscript } from "#lib/reader/markers";
 
-/**
- * Source of proof: a program's output, a pull request tool, a message's branch, the agent's records (`session-meta`,
- * `pr-link`), or the client.
- */
-export type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
+type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
 
 type EvidenceFields<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
 export type BranchRow = EvidenceFields<TraceBranch>;
@@ -35,7 +31,7 @@ export class Findings {
   readonly pushes: Proof["pushes"] = [];
 
   addBranch(name: unknown, position: number | null, evidence: Evidence): void {
-    const branch = branchOf(name);
+    const branch = parseBranch(name);
     if (branch && !this.branches.has(branch) && this.branches.size < maxRows)
       this.branches.set(branch, { branch, position, evidence });
   }
@@ -107,7 +103,6 @@ export class EvidenceReading {
     return this.#open.size > 0 || this.#adjacent !== undefined;
   }
 
-  /** Reads Claude Code's `gitBranch`, `pr-link` and `gitOperation`, and Codex' `session_meta`. */
   #seeRecords(metadata: Fields, position: number): void {
     const { findings } = this;
     const proof = { position, ...this.#seen };
@@ -120,8 +115,8 @@ export class EvidenceReading {
     const told = isFields(metadata.toolUseResult) ? metadata.toolUseResult.gitOperation : undefined;
     if (!isFields(told)) return;
     const { commit, pr } = told;
-    const hash = isFields(commit) ? hashOf(commit.sha) : undefined;
-    const branch = isFields(commit) ? branchOf(commit.branch) : undefined;
+    const hash = isFields(commit) ? parseHash(commit.sha) : undefined;
+    const branch = isFields(commit) ? parseBranch(commit.branch) : undefined;
     if (hash) findings.addCommit({ hash, ...(branch && { branch }) }, { ...proof, evidence: "git-commit" });
     if (isFields(pr) && pr.action === "created")
       findings.addPullRequest(pr.url, { ...proof, evidence: "gh-pr-create" });
@@ -157,7 +152,7 @@ export class EvidenceReading {
   #seeCall({ name, input, callId }: Call, result: ToolResult | undefined, position: number): void {
     this.#adjacent = undefined;
     const script = name === "exec" && typeof input.input === "string" ? commandsOfScript(input.input) : undefined;
-    const acts = script === undefined ? actsOf(name, input) : actsOfCommand(script);
+    const acts = script === undefined ? readActs(name, input) : actsOfCommand(script);
     if (acts.length === 0) return;
     const call = { position, acts, isScript: script !== undefined };
     if (result) this.#read(call, result, position);
@@ -185,7 +180,7 @@ const mentionsGit = (content: string) => /\b(?:git|gh|glab)\b|create_(?:pull|mer
 function readGit(git: unknown, position: number | null, findings: Findings): void {
   if (!isFields(git)) return;
   findings.addBranch(git.branch, position, "session-meta");
-  const hash = hashOf(git.commit_hash);
+  const hash = parseHash(git.commit_hash);
   const repository = publicRemote(git.repository_url);
   if (hash) findings.addCommit({ hash, ...(repository && { repository }) }, { position, evidence: "session-meta" });
 }
@@ -195,8 +190,8 @@ export function addRecorded({ metadata }: Pick<LedgerTrace, "metadata">, finding
   if (!metadata) return;
   findings.addBranch(metadata.branch ?? metadata.gitBranch, null, "session-meta");
   for (const one of toList(metadata.commits)) {
-    const hash = hashOf(one.hash);
-    const branch = branchOf(one.branch);
+    const hash = parseHash(one.hash);
+    const branch = parseBranch(one.branch);
     const repository = publicRemote(one.repository);
     const subject = plainText(one.subject, maxSubjectChars);
     const position = toPosition(one.position);

@@ -42,7 +42,7 @@ export async function countTails(tx: PoolClient, userId: string, traces: LedgerT
     givenValues(userId, traces),
   );
   const { rows } = await tx.query<{ day: number }>(
-    `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(tails, joinedQuarters)}
+    `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${selectDays(tails, joinedQuarters)}
      on conflict (user_id, trace_id, day) do update set ${[sums, arrays]
        .flatMap((names) => names.split(", "))
        .map((name) => `${name} = excluded.${name}`)
@@ -141,14 +141,14 @@ const tails = `
     where message.user_id = $1::uuid and message.trace_id = given.id and position > latest.position
   ) as tail`;
 
-const quartersOf = (messages: string) => `
+const selectQuarters = (messages: string) => `
   select trace_id, facets, date_bin('15 minutes', at at time zone 'UTC', 'epoch') as at, count(*) as messages,
     coalesce(sum(token_count), 0) as tokens, count(*) - count(created_at) as untimed,
     count(*) - count(token_count) as uncounted, coalesce(sum(seconds) filter (where seconds between 1 and ${pauseSeconds}), 0) as seconds
   from (${messages}) as timed group by 1, 2, 3`;
 
 const joinedQuarters = (messages: string) => `
-  with fresh as (${quartersOf(messages)})
+  with fresh as (${selectQuarters(messages)})
   select trace_id, facets, at, sum(messages) as messages, sum(tokens) as tokens, sum(untimed) as untimed,
     sum(uncounted) as uncounted, sum(seconds) as seconds
   from (
@@ -162,7 +162,7 @@ const joinedQuarters = (messages: string) => `
       stored.quarter_uncounted, stored.quarter_seconds) as piece (quarter, messages, tokens, untimed, uncounted, seconds)
   ) as pieces group by 1, 2, 3`;
 
-const daysOf = (messages: string, quarters: (messages: string) => string) => `
+const selectDays = (messages: string, quarters: (messages: string) => string) => `
   select $1::uuid, trace_id, at::date, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted),
     array_agg(extract(epoch from at::time) / 900 order by at), array_agg(messages order by at),
     array_agg(tokens order by at), array_agg(untimed order by at), array_agg(uncounted order by at),
@@ -176,14 +176,15 @@ const copiedAnswer = (place: string, order: "asc" | "desc") => `(
     order by answer.position ${order} limit 1)`;
 
 /**
- * A copied message counts where its answer does: the next copied one, or else the last. Only traces that begin with copies
- * need this check, which reads metadata from out-of-line storage.
+ * A copied message counts where its answer does: the next copied one for a user's words, and the last one for all else. Only
+ * traces that begin with copies need this check, which reads metadata from out-of-line storage.
  */
 const own = `${timed} and (message.metadata->>'replayed' is distinct from 'true' or coalesce(
-  ${copiedAnswer(">= message.position", "asc")}, ${copiedAnswer("< message.position", "desc")}, false))`;
+  case when message.role = 'user' then ${copiedAnswer("> message.position", "asc")} end,
+  ${copiedAnswer("<= message.position", "desc")}, ${copiedAnswer("> message.position", "asc")}, false))`;
 
 const insertFrom = (
   messages: string,
-) => `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(messages, quartersOf)}
+) => `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${selectDays(messages, selectQuarters)}
   returning ${dayNumber("day")} as day`;
 const [insertDays, insertOwnDays] = [insertFrom(timed), insertFrom(own)];

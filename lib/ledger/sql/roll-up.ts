@@ -35,38 +35,34 @@ const amounts = [
 const columns = [...counts, ...amounts];
 
 const names = columns.join(", ");
-/** The quarters of an hour of the days. */
-const inDays = (at: string) =>
-  `${at} >= wanted.day::timestamp at time zone 'UTC' and ${at} < (wanted.day + 1)::timestamp at time zone 'UTC'`;
-
 /** Writes only what changed. @param days UTC days whose quarters of an hour are summed again */
 export async function rollUp(tx: PoolClient, userId: string, days: string[]): Promise<void> {
   if (days.length === 0) return;
   await tx.query(
     `with fresh as materialized (
-       select at, facets, ${columns.map((name) => `sum(${name}) as ${name}`).join(", ")} from (
-         select day::timestamp at time zone 'UTC' + quarter * interval '15 minutes', facets, piece.messages, piece.tokens,
-           piece.untimed, piece.uncounted, ${amounts.map(() => "0::bigint").join(", ")}
-         from trace_usage, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted)
-           as piece (quarter, messages, tokens, untimed, uncounted)
-         where trace_usage.user_id = $1::uuid and day = any($2::date[])
+       select quarter, facets, ${columns.map((name) => `sum(${name}) as ${name}`).join(", ")} from (
+         select (day - date '1970-01-01') * 96 + unnest(quarters), facets,
+           ${counts.map((name) => `unnest(quarter_${name})`).join(", ")}, ${amounts.map(() => "0::bigint").join(", ")}
+         from trace_usage where trace_usage.user_id = $1::uuid and day = any($2::date[])
          union all
-         select date_bin('15 minutes', at, timestamptz 'epoch'), facets, ${counts.map(() => "0").join(", ")},
+         select floor(extract(epoch from at) / 900)::int, facets, ${counts.map(() => "0").join(", ")},
            ${tokenColumns.join(", ")}, coalesce(cost_nano, 0), coalesce(recorded_nano, 0), ${unpriced}, ${tierNotPriced},
            case when ${both} then cost_nano else 0 end, case when ${both} then recorded_nano else 0 end
          from unnest($2::date[]) as wanted (day)
          cross join lateral (
-           select * from message_usage where message_usage.user_id = $1::uuid and counted and ${inDays("at")} offset 0
+           select * from message_usage where message_usage.user_id = $1::uuid and counted
+             and at >= wanted.day::timestamp at time zone 'UTC' and at < (wanted.day + 1)::timestamp at time zone 'UTC' offset 0
          ) as used
-       ) as rows (at, facets, ${names}) group by at, facets
+       ) as rows (quarter, facets, ${names}) group by quarter, facets
      ), ended as (
        delete from usage_quarter_hour as stored using unnest($2::date[]) as wanted (day)
-       where stored.user_id = $1::uuid and ${inDays("stored.at")}
-         and not exists (select from fresh where fresh.at = stored.at and fresh.facets = stored.facets)
+       where stored.user_id = $1::uuid
+         and stored.quarter between (wanted.day - date '1970-01-01') * 96 and (wanted.day - date '1970-01-01') * 96 + 95
+         and not exists (select from fresh where fresh.quarter = stored.quarter and fresh.facets = stored.facets)
      )
-     insert into usage_quarter_hour as stored (user_id, at, facets, ${names})
-     select $1::uuid, at, facets, ${names} from fresh
-     on conflict (user_id, at, facets) do update
+     insert into usage_quarter_hour as stored (user_id, quarter, facets, ${names})
+     select $1::uuid, quarter, facets, ${names} from fresh
+     on conflict (user_id, quarter, facets) do update
        set (${names}) = row(${columns.map((name) => `excluded.${name}`).join(", ")})
        where (${columns.map((name) => `stored.${name}`).join(", ")})
          is distinct from (${columns.map((name) => `excluded.${name}`).join(", ")})`,
@@ -75,7 +71,7 @@ export async function rollUp(tx: PoolClient, userId: string, days: string[]): Pr
 }
 
 /** `pg` returns sums of bigint as text. */
-export type TraceSums = Record<
+type TraceSums = Record<
   | "id"
   | "input"
   | "output"

@@ -66,7 +66,7 @@ async function countActivity(
   tx: PoolClient,
   userId: string,
   all: Finding<FoundUsage>[],
-  turned: ReadonlySet<string>,
+  turned: readonly string[],
 ): Promise<string[]> {
   const findings = all.filter((finding) => !isPromptsOnly(finding));
   const left = all.filter(isPromptsOnly).map(({ trace: { id } }) => id);
@@ -79,7 +79,7 @@ async function countActivity(
   const others = await readTraces(
     tx,
     userId,
-    [...turned].filter((id) => !read.has(id)),
+    turned.filter((id) => !read.has(id)),
   );
   const traces = [...findings.map(({ trace }) => trace), ...others];
   const related = traces.filter(({ metadata }) => metadata?.parent ?? metadata?.continues);
@@ -112,7 +112,7 @@ type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: s
 async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
-  const turnedIds = new Set(turned.map(({ traceId }) => traceId));
+  const turnedIds = [...new Set(turned.map(({ traceId }) => traceId))];
   const active = await countActivity(tx, userId, findings, turnedIds);
   const touched = new Set([...days, ...active, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
   await rollUp(tx, userId, [...touched]);
@@ -226,7 +226,7 @@ function computeCost(
   if (model === null || sumTokens(all) === 0) return sumUp([undefined]);
   const asked = { model, source: trace.source, at, serviceTier: used.serviceTier, speed: used.speed };
   const requests = used.requests ?? [];
-  const isWhole = requests.length > 0 && paidNames.every((name) => totalOfAll(requests, name) === all[name]);
+  const isWhole = requests.length > 0 && paidNames.every((name) => sumRequests(requests, name) === all[name]);
   if (isWhole) {
     return sumUp(
       requests.map((one, index) =>
@@ -256,7 +256,7 @@ function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tier
 
 /** Requests don't report reasoning apart from other output. */
 const paidNames = tokenNames.filter((name) => name !== "reasoning");
-const totalOfAll = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
+const sumRequests = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
 const sumInput = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
   input + cacheRead + cacheWrite5m + cacheWrite1h;
 const sumTokens = (tokens: Tokens) => sumInput(tokens) + tokens.output;

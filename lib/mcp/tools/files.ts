@@ -5,9 +5,8 @@ import { limits } from "#lib/limits";
 import { AgentAnswer, changedLines, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { named } from "#lib/mcp/quote";
-import { narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
-import { within } from "#lib/mcp/within";
+import { narrowing, page, within } from "#lib/mcp/tools/tool";
 import { listTouching } from "#lib/traces/files";
 
 const input = z.object({
@@ -35,7 +34,7 @@ export const findFileHistory: Tool<typeof input> = {
       return "No session touched such a file. Try only its name, or action any.";
     const next = sealCursor(reader, name, nextCursor);
     const head = `Sessions with this file, newest activity first, ${files.length} on this page.`;
-    // A cursor has the path, which may be long.
+    // The cursor contains the path, which may be long.
     const answer = new AgentAnswer(head, limits.mcp.answerBytes - (next?.length ?? 0));
     for (const { traceId, edits, reads, added, removed, firstPosition, lastPosition, ...trace } of files) {
       const done = `file ${named(trace.path, 300)}: ${edits} changes${changedLines(added, removed)}, ${reads} reads`;

@@ -3,13 +3,13 @@ import { z } from "zod";
 import { heavyTurn } from "#lib/db/heavy";
 import { exactText } from "#lib/fields";
 import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
+import type { recallPlaces } from "#lib/mcp/api";
 import { attemptsFor, tellingWords } from "#lib/mcp/error-line";
 import { type FoundMessages, findSessions } from "#lib/mcp/find";
-import { named, quotation } from "#lib/mcp/quote";
+import { named, quotation, shown } from "#lib/mcp/quote";
 import { cutExcerpt, saidIn } from "#lib/mcp/talk";
-import { narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
-import { within } from "#lib/mcp/within";
+import { narrowing, within } from "#lib/mcp/tools/tool";
 import { splitPieces } from "#lib/reader/kind";
 import { plainCall } from "#lib/reader/script";
 import { formatQuantity } from "#lib/reader/text";
@@ -42,7 +42,7 @@ export const findPastFix: Tool<typeof input> = {
   },
 };
 
-/** Where an error came up before. `steps` is what was changed and run next, each a line; texts are masked. */
+/** `steps` are lines on what was changed and run next; texts are masked. */
 export type ErrorPlace = {
   trace: Trace;
   position: number | null;
@@ -52,10 +52,9 @@ export type ErrorPlace = {
   said: { position: number; text: string } | null;
 };
 
-/** Which sessions are looked through: those of one project, by its text or its id, or all. */
 type ProjectScope = Pick<Selection, "project" | "onlyProjectId">;
 
-/** The best past places of an error, and whether they have its line as it is. @throws SpoorError `overloaded` as `heavyRead` */
+/** @throws SpoorError `overloaded` as `heavyRead` */
 export async function pastPlaces(
   userId: string,
   error: string,
@@ -72,10 +71,10 @@ export async function pastPlaces(
   return { places, isExact };
 }
 
-/** Sessions with an error, and the words by which its place is found; `isExact` where they have its line as it is. */
+/** `isExact` if they contain the error's whole line; `words` find its place. */
 type FoundError = { found: FoundMessages[]; words: string[]; isExact: boolean };
 
-/** Looks for an error's line as it is, else for less and less of it (lib/mcp/error-line.ts). */
+/** Tries the whole line, then less and less of it. */
 async function findError(userId: string, error: string, filter: ProjectScope, limit: number): Promise<FoundError> {
   const words = tellingWords(error);
   for (const { parts, isExact } of attemptsFor(error)) {
@@ -86,7 +85,7 @@ async function findError(userId: string, error: string, filter: ProjectScope, li
   return { found: [], words, isExact: false };
 }
 
-/** How far after an error its end is looked for. */
+/** The end of an error is searched in these messages. */
 const after = { limit: 120, maxBytes: 512 * 1024, maxMessageBytes: 128 * 1024 };
 const maxSteps = 12;
 
@@ -113,7 +112,7 @@ function formatPlace({ trace, position, createdAt, excerpt, steps, said }: Error
   return [head, came, done, last].filter((part) => part !== "").join("\n");
 }
 
-/** What was changed and run until the person spoke again, and the last thing that was said before. */
+/** Up to the person's next message; `answer` is the last message before it. */
 function resolution(messages: Message[]): { steps: string[]; answer: Message | undefined } {
   const steps: string[] = [];
   let answer: Message | undefined;
@@ -144,4 +143,21 @@ function formatStep(
   return [
     `#${position} ${named(call.name, 60)}${what ? ` ${named(what, 240)}` : ""}${result?.failed ? " (failed)" : ""}`,
   ];
+}
+
+/** @throws SpoorError as `pastPlaces` */
+export async function recall(
+  userId: string,
+  { error, project }: z.output<typeof recallPlaces.query>,
+): Promise<z.input<typeof recallPlaces.response>> {
+  const { places, isExact } = await pastPlaces(userId, error, { project }, 3);
+  const listed = places.map(({ trace, position, createdAt, excerpt, said }) => ({
+    ...{ session: trace.id, source: shown(trace.source), position, excerpt },
+    project: trace.project === null ? null : shown(trace.project),
+    title: trace.title === null ? null : shown(trace.title),
+    at: createdAt ?? (trace.dated ? trace.updatedAt : null),
+    link: linkTo(trace.id, position ?? undefined),
+    said: said?.text ?? null,
+  }));
+  return { ok: true, exact: isExact, places: listed };
 }

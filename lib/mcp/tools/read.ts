@@ -4,10 +4,9 @@ import { eachInSlices } from "#lib/concurrency/slices";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
 import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
-import { type TalkDetail, showMessage, toolsBlock } from "#lib/mcp/talk";
-import { session } from "#lib/mcp/tools/inputs";
+import { showMessage, type TalkDetail, toolsBlock } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";
-import { requireReadable } from "#lib/mcp/within";
+import { requireReadable, session } from "#lib/mcp/tools/tool";
 import { formatQuantity } from "#lib/reader/text";
 import { readEarlier, readMessages } from "#lib/traces/messages";
 import { getTrace, type Message } from "#lib/traces/queries";
@@ -48,11 +47,10 @@ export const readSession: Tool<typeof input> = {
   },
 };
 
-/** How many messages before a hit are read with it. */
 const before = 6;
 const maxBytes = 1024 * 1024;
 
-/** The position after which to begin, so that a message comes with those right before it. */
+/** A few messages before the wanted one come with it. */
 async function findStart(userId: string, id: string, around: number | undefined): Promise<number> {
   if (around === undefined) return -1;
   const bounds = { limit: before, maxBytes, maxMessageBytes: maxBytes };
@@ -60,10 +58,10 @@ async function findStart(userId: string, id: string, around: number | undefined)
   return (messages[0]?.position ?? around) - 1;
 }
 
-/** How many pages of messages are read for one answer: a long run of tools has nothing that is said. */
+/** A long run of tool calls has no talk. */
 const maxPages = 5;
 
-/** Adds messages while they fit. @returns the cursor of the next page, null after the last message */
+/** @returns the next page's cursor, null after the last message */
 export async function addMessages(
   answer: AgentAnswer,
   { userId, id, after, detail }: { userId: string; id: string; after: number; detail: TalkDetail },
@@ -85,9 +83,9 @@ export async function addMessages(
   return String(page.last);
 }
 
-/** Messages in an answer. Those that only called tools share a block. */
+/** Messages that only called tools share a block. */
 class TalkPage {
-  /** The position up to which all is in the answer. */
+  /** The last position that the answer contains. */
   last: number;
   readonly #answer: AgentAnswer;
   #waiting: { from: number; to: number; tools: string[] } | undefined;
@@ -97,7 +95,7 @@ class TalkPage {
     this.last = after;
   }
 
-  /** @returns whether it fits */
+  /** @returns false if it does not fit */
   add(message: Message, detail: TalkDetail): boolean {
     const { position } = message;
     const now = showMessage(message, detail);
@@ -112,7 +110,7 @@ class TalkPage {
     return true;
   }
 
-  /** Adds the tools that wait. @returns whether they fit */
+  /** @returns false if they do not fit */
   end(): boolean {
     const waiting = this.#waiting;
     this.#waiting = undefined;

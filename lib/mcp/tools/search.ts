@@ -8,9 +8,8 @@ import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { type FoundMessages, findSessions, splitWords } from "#lib/mcp/find";
 import { named, quotation } from "#lib/mcp/quote";
 import { cutExcerpt } from "#lib/mcp/talk";
-import { toFilter, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
-import { within } from "#lib/mcp/within";
+import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
 import { formatQuantity } from "#lib/reader/text";
 import { readMessagesAt } from "#lib/traces/messages";
 
@@ -22,7 +21,6 @@ const input = z.object({
   ...page(8),
 });
 
-/** Of how many messages of a session an excerpt is quoted. */
 const maxExcerpts = 2;
 
 const name = "search_sessions";
@@ -55,7 +53,6 @@ export const searchSessions: Tool<typeof input> = {
   },
 };
 
-/** @returns a block for each session, with excerpts of it */
 async function writeBlocks(userId: string, found: FoundMessages[], words: string[]): Promise<string[]> {
   const blocks: string[] = [];
   for (const { trace, positions } of found) {

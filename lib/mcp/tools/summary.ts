@@ -5,9 +5,8 @@ import { limits } from "#lib/limits";
 import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
-import { session } from "#lib/mcp/tools/inputs";
 import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
-import { isReadable, requireReadable } from "#lib/mcp/within";
+import { isReadable, requireReadable, session } from "#lib/mcp/tools/tool";
 import { formatQuantity } from "#lib/reader/text";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
 import { listTraceFiles } from "#lib/traces/files";
@@ -28,17 +27,19 @@ export const sessionSummary: Tool<typeof input> = {
   },
 };
 
-/** How many of the first and of the last messages are looked through for something that was said. */
+/** At the start and at the end of a session. */
 const looked = { limit: 60, maxBytes: 512 * 1024, maxMessageBytes: 512 * 1024 };
 const maxListed = 20;
 
-/** A session's facts as Markdown. @throws SpoorError as `requireReadable` and `getTrace` */
+/** @throws SpoorError as `requireReadable` and `getTrace` */
 export async function summarizeTrace(id: string, reader: AgentReader): Promise<string> {
   await requireReadable(reader, id);
   const { userId } = reader;
   const { parentId, ...rest } = await getWholeTrace(userId, id);
   const trace = { ...rest, parentId: parentId && (await isReadable(reader, parentId)) ? parentId : null };
-  const answer = new AgentAnswer(`Facts of a session.\n${citation(trace, [formatQuantity(trace.messageCount, "message")])}`);
+  const answer = new AgentAnswer(
+    `Facts of a session.\n${citation(trace, [formatQuantity(trace.messageCount, "message")])}`,
+  );
   const { files, nextCursor } = await listTraceFiles(userId, id, { action: "changed", limit: maxListed });
   for (const block of listFacts(trace)) answer.add(block);
   if (files.length > 0)
@@ -59,7 +60,6 @@ export async function summarizeTrace(id: string, reader: AgentReader): Promise<s
   return answer.end(undefined);
 }
 
-/** What a message of this role says, where it says something. */
 function saidBy(role: string, message: Message): string | undefined {
   const now = message.role === role ? showMessage(message, "talk") : undefined;
   return now && "block" in now ? now.block : undefined;

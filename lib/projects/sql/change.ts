@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
 import { giveAway, noteArrivals, toAliasColumns, unsettle } from "#lib/db/sql/project-aliases";
-import { lockProjects } from "#lib/db/sql/project-lock";
+import { lockProjects } from "#lib/db/sql/run";
 import { notFound } from "#lib/errors";
 import type { ProjectAlias } from "#lib/reader/project";
 
@@ -62,7 +62,7 @@ async function takeSettings(tx: PoolClient, { userId, id }: Owned, into: string)
   await tx.query("delete from budget where user_id = $1 and facet = 'project' and value = $2", ids.slice(0, 2));
 }
 
-export type OwnAlias = ProjectAlias & { movedFrom: string | null };
+type OwnAlias = ProjectAlias & { movedFrom: string | null };
 
 /** Newest merges last. */
 export async function readProjectAliases(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {

@@ -89,7 +89,7 @@ const readRowLabels = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
     rows.map(({ id }) => id),
   );
 
-export type ProjectParts = {
+type ProjectParts = {
   row: ProjectRow;
   labels: Labels;
   aliases: (ProjectAlias & { movedFrom: string | null })[];
@@ -175,11 +175,11 @@ const selectBranches = `
 /** By month in UTC, the latest two years. */
 const selectMonths = `
   select to_char(month, 'YYYY-MM') as month, "costNano", tokens, "unpricedTokens", "tierNotPricedTokens" from (
-    select date_trunc('month', used.at, 'UTC') at time zone 'UTC' as month, sum(used.cost_nano::float8) as "costNano",
+    select date_trunc('month', date '1970-01-01' + used.quarter / 96) as month, sum(used.cost_nano::float8) as "costNano",
       sum((used.input_tokens + used.output_tokens + used.cache_read_tokens + used.cache_write_5m_tokens
         + used.cache_write_1h_tokens)::float8) as tokens,
       sum(used.unpriced_tokens::float8) as "unpricedTokens", sum(used.tier_not_priced_tokens::float8) as "tierNotPricedTokens"
     from usage_quarter_hour used join usage_facets facets on facets.user_id = $1 and facets.facets = used.facets
-    where used.user_id = $1 and facets.project_id = $2 and used.at > 'epoch'
+    where used.user_id = $1 and facets.project_id = $2 and used.quarter > 0
     group by 1 having sum(used.messages) > 0 or sum(used.cost_nano) > 0 order by 1 desc limit 24
   ) as months order by 1 desc`;

@@ -18,11 +18,7 @@ export type FileChange = { path: string; action: "edit" | "write" | "delete"; pi
 
 const maxEdits = 200;
 
-/**
- * The result's report takes precedence over the call's input. Neither says how many lines a deleted or overwritten
- * file had.
- * @param writes the tool writes whole files
- */
+/** Neither input nor result says how many lines an overwritten file had. @param writes the tool writes whole files */
 export function listChanges({ name, input }: Call, result: ToolResult | undefined, writes: boolean): FileChange[] {
   const plain = plainName(name);
   if (deleting.has(plain)) return getEditList(input).map((path) => ({ path, action: "delete", pieces: [] }));
@@ -81,7 +77,6 @@ function edited(path: string, input: Fields, result: ToolResult | undefined): Fi
 export const reportedChanges = (result: ToolResult | undefined): FileChange[] | undefined =>
   result?.patch === undefined ? undefined : readUnifiedFiles(result.patch)?.flatMap(listPatchChanges);
 
-/** A moved file counts as deleted at its old path and written at the new one. */
 export function listPatchChanges({ path, patch, action, from }: FilePatch): FileChange[] {
   const pieces = [{ patch }];
   if (from === undefined) return [{ path, action, pieces }];
@@ -135,7 +130,6 @@ const getTextField = (fields: Fields, ...keys: string[]) =>
 
 const everywhere = ["replace_all", "replaceAll", "change_all", "allow_multiple", "AllowMultiple"];
 
-/** The number of replacements of a replace-all edit, if the output tells it. */
 function countReplacements(edit: Fields, output: string): number {
   if (!everywhere.some((key) => edit[key] === true) && !(Number(edit.expected_replacements) > 1)) return 1;
   const [, times] = /\b(\d{1,5}) (?:replacements?|occurrences?|instances?|matches)\b/.exec(output.slice(0, 1000)) ?? [];

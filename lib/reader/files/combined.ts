@@ -8,7 +8,6 @@ import type { ReaderMessage } from "#lib/reader/message";
 import { makePairing, type Placed } from "#lib/reader/pairing";
 import { patchLines } from "#lib/reader/patches";
 
-/** A piece of a file before the session and after it. */
 export type Fragment = { before: string; after: string; at?: [old: number, now: number] };
 
 export type CombinedFile = {
@@ -30,10 +29,9 @@ const isChange = ({ before, after }: Fragment) => before !== after;
 const isEmpty = ({ before, after }: Fragment) => before === "" && after === "";
 
 export const maxCombined = { files: 300, characters: 4_000_000, places: 100, fragments: 200 };
-/** Characters searched for earlier changes of the same text; beyond it, changes are listed separately. */
 const maxSearched = 200_000_000;
 
-/** Combines all changes to each file, as a pull request would: text that was changed twice is one change. */
+/** Text that was changed twice is one change, as in a pull request. */
 export function makeCombiner(session: TouchingSession) {
   const place = readPlace(session.metadata);
   const files = new Map<string, CombinedFile>();

@@ -13,10 +13,7 @@ const control =
 
 const maxCharacters = 200_000;
 
-/**
- * Returns the simple commands of a script that a shell runs exactly once; undefined if anything is conditional,
- * repeated or in a subshell.
- */
+/** Undefined if anything is conditional, repeated or in a subshell. */
 export function readCommands(script: string): Command[] | undefined {
   if (script.length > maxCharacters) return undefined;
   const reader = new Reader(script);
@@ -114,7 +111,6 @@ class Reader {
     this.#waiting = [];
   }
 
-  /** Reads a word without its quotes; undefined if the shell would expand it. */
   #word(): string | undefined {
     let word = "";
     let isPlain = true;

@@ -1,9 +1,8 @@
 import { maxRemoteChars } from "#lib/evidence/remotes";
-import { composePath, isWrittenByWindows, spellingOf } from "#lib/evidence/spelling";
+import { composePath, isWrittenByWindows, spell } from "#lib/evidence/spelling";
 
 export type SessionFolders = {
   folder?: string;
-  /** Folders that paths are relative to: the project's root and other folders with the same files. */
   roots: string[];
   home?: string;
   isWindows: boolean;
@@ -16,15 +15,12 @@ const maxBytes = 2048;
 
 type Fields = Record<string, unknown>;
 
-/**
- * Derives the folders from `cwd`: the parent folder with the repository's name, or the project of a Claude Code
- * worktree (`.claude/worktrees/NAME`).
- */
+/** The parent folder with the repository's name, or the project of a Claude Code worktree. */
 export function readPlace(metadata: Fields | null): SessionFolders {
   const given = metadata?.cwd;
   if (typeof given !== "string" || given.length > maxCharacters) return { roots: [], isWindows: false };
   // Windows writes backslashes in WSL folders too, and WSL paths of Windows folders ignore case.
-  const isWindows = isWrittenByWindows(given) || spellingOf(given).isWindows;
+  const isWindows = isWrittenByWindows(given) || spell(given).isWindows;
   const folder = tidy(given, isWindows).replace(/(?<=[^/])\/$/, "");
   if (!isAbsolute(folder)) return { roots: [], isWindows };
   const [, project, copy] = worktree.exec(folder) ?? [];
@@ -36,10 +32,8 @@ export function readPlace(metadata: Fields | null): SessionFolders {
   return { folder, roots, isWindows, ...(home && { home }) };
 }
 
-/** The project's folder and the name of a Claude Code worktree, in any case since Windows may change it. */
 const worktree = /^(.+?)\/\.claude\/worktrees\/([^/]+)(?=\/|$)/i;
 
-/** The only ancestor that has the repository's name, else the folder itself. */
 function findCheckout(folder: string, repository: unknown): string {
   const remote = typeof repository === "string" && repository.length <= maxRemoteChars ? repository : "";
   const [, name] = /([^/:]+?)(?:\.git)?\/?$/.exec(remote) ?? [];
@@ -50,8 +44,7 @@ function findCheckout(folder: string, repository: unknown): string {
 }
 
 /**
- * Returns the path as the ledger stores it: relative to the project's root if it is inside, else absolute;
- * normalized.
+ * Relative to the project's root if it is inside, else absolute.
  * @param folder base of relative paths, if not the session's folder
  * @returns undefined if it names no file or is too long
  */
@@ -66,7 +59,6 @@ export function projectPath(written: string, place: SessionFolders, folder?: str
   return /(?:^|\/)(?:|\.|\.\.|~)$|^[A-Za-z]:$/.test(found) ? undefined : found;
 }
 
-/** Returns the path for display: relative to the project, else with `~` for the home folder. */
 export function shortPath(written: string, place: SessionFolders): string {
   const path = projectPath(written, place) ?? written;
   return path.replace(/^(?:\/(?:Users|home)\/[^/]+|\/root)(?=\/.)/, "~");
@@ -111,7 +103,7 @@ const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Z]:\//.test(pa
 
 /** Normalizes separators, `.`, `..` and `//`. On macOS `/private/tmp` and `/tmp` are the same folder. */
 function tidy(path: string, isWindows: boolean): string {
-  const plain = isWindows ? spellingOf(path.replaceAll("\\", "/")).path : composePath(path);
+  const plain = isWindows ? spell(path.replaceAll("\\", "/")).path : composePath(path);
   const start = /^(?:[A-Z]:\/|\/\/(?=[^/])|\/)?/.exec(plain)?.[0] ?? "";
   const parts: string[] = [];
   for (const part of plain.slice(start.length).split("/")) {

@@ -11,7 +11,6 @@ const listing = new Set(
 
 const maxFiles = 1000;
 
-/** Returns the files that a call read; none if it listed a folder or used a pattern. */
 export function listReads({ name, input }: Call, result: ToolResult | undefined, kind: ToolKind): string[] {
   const views = kind === "read" ? !listing.has(plainName(name)) : kind !== "shell" && input.command === "view";
   if (!views || folderListed.test(result?.output.slice(0, 2000) ?? "")) return [];

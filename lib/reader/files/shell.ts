@@ -7,10 +7,7 @@ export type ShellChange = FileChange & { folder: string | undefined };
 
 const worthReading = /\b(?:rm|mv|sed|cat|tee|apply_patch)\b|\*\*\* Begin Patch/;
 
-/**
- * Returns only changes that certainly happened: `rm`, `git rm`, `mv`, `git mv`, `sed -i`, `cat` or `tee` with a text,
- * and `apply_patch`. Variables, patterns, conditions and possible folders are left out.
- */
+/** Returns only changes that certainly happened; variables, patterns, conditions and possible folders are left out. */
 export function shellChanges(name: string, input: Fields, output: string): ShellChange[] {
   const listed = [input.command, input.cmd].find(Array.isArray);
   if (listed?.[0] === "apply_patch") return patched(String(listed[1]), folderIn(input));
@@ -38,7 +35,6 @@ const unknown = "\0";
 const failure =
   /\b(?:bash|zsh|sh|rm|mv|cat|tee|sed|git|fatal|error|Error|ERROR)(?: line \d+)?: |No such file|ermission denied|annot /;
 
-/** The command is in no pipeline, and its failure triggers no other command. */
 function isAlone(commands: Command[], at: number): boolean {
   if (commands[at]?.end === "other") return false;
   const before = commands[at - 1];
@@ -103,7 +99,7 @@ const deleted = (words: string[]): FileChange[] =>
 
 const getEnding = (path: string) => /[^/.]\.(\w{1,12})$/.exec(path)?.[1]?.toLowerCase();
 
-/** Accepts a new name with the same ending or an obvious folder; any other target may be a folder. */
+/** Any other target may be a folder. */
 function moved(words: string[]): FileChange[] {
   if (words.some((word) => /^-[^-]*[tTn]|^--(?!$)/.test(word))) return [];
   const paths = operands(words);

@@ -29,7 +29,6 @@ const touching = new Set<ToolKind>(["edit", "write", "read", "shell"]);
 
 const mayTouch = (call: Call): boolean => touching.has(getCallKind(call)); // `exec` is a shell, whatever its script calls
 
-/** @param isOver a call without a result counts as carried out */
 function listTouches(placed: Placed, result: ToolResult | undefined, place: SessionFolders, isOver = false) {
   const { position, folder, createdAt, isCopy } = placed;
   const ofCall: TouchOrigin = { createdAt, isCopy, callId: placed.call.callId };
@@ -84,7 +83,6 @@ function isDone(kind: ToolKind, result: ToolResult | undefined, isOver: boolean)
 const absolute = /^(?:[\\/~]|[A-Za-z]:[\\/])/;
 const none = { added: 0, removed: 0 };
 
-/** These tools start a shell per command in the session's folder; others keep the folder of an earlier `cd`. */
 const startsInFolder = new Set(
   "execcommand shell localshell localshellcall shellcommand runshellcommand exec".split(" "),
 );
@@ -102,7 +100,6 @@ export function makeTouching(session: TouchingSession) {
       if (touched.length < 2 * maxTouches)
         touched.push(...listTouches(placed, result, place, isLeftOut && placed.position < last));
     },
-    /** In the order of positions, including calls that still wait if those count. */
     touches(waiting: Placed[]): Touch[] {
       const more = isLeftOut ? waiting : [];
       const open = more.flatMap((placed) => listTouches(placed, undefined, place, placed.position < last));
@@ -111,7 +108,6 @@ export function makeTouching(session: TouchingSession) {
   };
 }
 
-/** Merges several calls of one message on one file, since the table's key allows one row. */
 function inOrder(touches: Touch[]): Touch[] {
   const byPlace = new Map<string, Touch>();
   for (const touch of touches) {

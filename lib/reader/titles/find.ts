@@ -2,7 +2,6 @@ import { continuedIntent, isProgramCommand, readTyped } from "#lib/reader/titles
 import { planTitle, tellingLine } from "#lib/reader/titles/lines";
 import { cutTitle, worded } from "#lib/reader/titles/wording";
 
-/** Sources of derived titles, best first. Values below 11 are from earlier versions. */
 export const titleRanks = { sentence: 11, subject: 12, weak: 13, answer: 14, echo: 15 } as const;
 type Rank = (typeof titleRanks)[keyof typeof titleRanks];
 
@@ -130,3 +129,9 @@ export function deriveTitle(messages: Iterable<Beginning>): DerivedTitle | undef
   }
   return finder.result();
 }
+
+export type Titled = { customTitle: string | null; title: string | null; derivedTitle: string | null };
+
+/** The person's title wins over the agent's, and that over the derived one. */
+export const getTitle = ({ customTitle, title, derivedTitle }: Titled): string | null =>
+  customTitle ?? title ?? derivedTitle;

@@ -1,5 +1,4 @@
-// Finds what a person typed in a user's message among what agents, editors and hooks add. Every expression runs in
-// linear time.
+// Every expression runs in linear time.
 import { programCommands } from "#lib/evidence/trivial";
 
 export type Typed = {
@@ -69,7 +68,6 @@ export function readTyped(raw: string): Typed {
   return readSlash(text) ?? { text };
 }
 
-/** The subject of an earlier conversation, from the agent's own summary. */
 export function continuedIntent(raw: string): string | undefined {
   const text = raw.trimStart();
   const about = continued.test(text) ? intent.exec(text)?.[1]?.trim() : undefined;
@@ -85,7 +83,6 @@ const commandArguments = /<command-args>([^<]*)<\/command-args>/;
 const echoStart = /^\s*<command-(name|message)>/;
 const messageStart = /^\s*<command-message>\s*([\w:.-]{1,100})/;
 
-/** Claude Code echoes a command; a custom command begins with its message, and its expansion follows. */
 function readEcho(raw: string): Typed | undefined {
   const [, first] = echoStart.exec(raw) ?? [];
   if (!first) return undefined;
@@ -107,7 +104,7 @@ function readSlash(text: string): Typed | undefined {
   return { text: "", command: { name, given: [given.trim(), rest].filter(Boolean).join("\n") } };
 }
 
-/** The agent's program carries such a command out itself, so it says nothing about the session's subject. */
+/** It says nothing about the session's subject. */
 export const isProgramCommand = (name: string): boolean => programCommands.has(name.toLowerCase());
 
 const opening = /<([a-zA-Z][\w-]{1,60})(?:\s[^<>]{0,500})?>/g;

@@ -1,4 +1,3 @@
-// Finds the line in which the writer says what they want, skipping pasted text and greetings.
 import { greeted, greetings } from "#lib/reader/titles/wording";
 
 const answers = [
@@ -46,7 +45,6 @@ const pasted = new RegExp(
 /** Brackets begin output, code and markup, unless words follow. */
 const isBracketed = (line: string) => /^[{}[\]<>]/.test(line) && !/(?:\p{L}{2,} ){2}\p{L}/u.test(line);
 const isQuestion = (line: string) => /\?\W*$/.test(line) && prose.test(line);
-/** Roles and generic headings of prompts that are written as documents. */
 const isFrame = (line: string) =>
   /^(?:you are (?:a|an|the|now)\b|act as\b|as an? (?:expert|senior)\b)/i.test(line) ||
   emptyHeading.test(unmarked(line));
@@ -71,7 +69,6 @@ const maxLineCharacters = 1000;
 const colours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
 const isFault = (line: string) =>
   /\b(?:error|exception|panic(?:ked)?|failed|fatal)\b/i.test(line) && /\s\S+\s/.test(line);
-/** The most informative line of output that came without a comment. */
 const faultIn = (lines: string[]) => lines.find((line) => isFault(line) && /:\s/.test(line)) ?? lines.find(isFault);
 
 function asked(line: string): string {
@@ -88,7 +85,6 @@ export function tellingLine(text: string): { line: string; isTelling: boolean } 
   const begins = lines.find((line) => !isRule(line));
   if (begins !== undefined && isPasted(begins))
     return afterPasted(lines.filter(isTold)) ?? { line: unmarked(faultIn(lines) ?? begins), isTelling: false };
-  // Most texts say it in their first line, and `find` then skips hundreds of others.
   const best =
     lines.find((line) => !isQuoted(line) && isTold(line) && !isFrame(line)) ??
     lines.find((line) => isTold(line) && !isFrame(line)) ??
@@ -102,7 +98,6 @@ export function tellingLine(text: string): { line: string; isTelling: boolean } 
 const prose =
   /\b(?:i|i'm|i've|we|we're|you|your|my|our|me|it's|this is|that's|why|what|how|can|could|should|please|let's|don't|doesn't|didn't|isn't|want|need|still|seems|looks|fix|explain|happens|happened|yesterday|breaks|this (?:takes|fails|started|works|into|to|query|test|error)|(?:turn|convert|rewrite|change|make|translate|add|remove|move|put) (?:this|that|these|it|the)|ich|wir|bitte|warum|je|nous|pourquoi|yo|por qué|что|почему|なぜ|为什么)\b/iu;
 
-/** Returns the first line that sounds like a person, for output without an end mark. */
 function afterPasted(telling: string[]): { line: string; isTelling: boolean } | undefined {
   const line = telling.find((one) => /^[\p{L}"'`@(]/u.test(one) && prose.test(one) && /(?:\S+\s+){2}\S/.test(one));
   return line === undefined ? undefined : { line: unmarked(asked(line)), isTelling: true };

@@ -1,4 +1,4 @@
-// Turns a line into a short title. Every expression runs in linear time.
+// Every expression runs in linear time.
 
 export const greetings =
   "hi|hello|hey|hallo|hola|moin|yo|servus|bonjour|salut|ciao|ol[aá]|hej|привет|здравствуйте|こんにちは|おはよう|你好|您好|안녕하세요|안녕|good (?:morning|afternoon|evening)|guten (?:morgen|tag|abend)|buen(?:os d[ií]as|as tardes)";

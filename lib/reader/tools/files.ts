@@ -58,7 +58,6 @@ function draw(file: FileChange, effort: Effort): DiffChange {
   return { ...joinChanges(changes), ...timesCounted(file, changes) };
 }
 
-/** An edit made in several places is drawn once but counted for each. */
 function timesCounted({ pieces }: FileChange, changes: DiffChange[]) {
   return sumCounts(
     changes.map(({ added, removed }, at) => {

@@ -29,7 +29,6 @@ function questionText(question: Fields): string {
 /** A longer title would fill the row. */
 const maxTitle = 600;
 
-/** A line that is too long or no heading stays in the rest as well. */
 function takeTitle(text: string): { title: string; rest: string } {
   const [line = "", ...lines] = text.trim().split("\n");
   const title = firstLine(line.replace(/^#+ |\*\*/g, ""), maxTitle);

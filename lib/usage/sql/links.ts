@@ -5,12 +5,15 @@ import {
   activity,
   columns,
   findSpan,
-  isInSpans,
   isLeft,
+  isSentInSpans,
+  isSpan,
+  messageQuarter,
   selectTraceQuarters,
   spending,
   sumColumns,
   sumMessageUsage,
+  toQuarters,
   zeros,
 } from "#lib/usage/sql/quarters";
 import { type FacetFilter, filterValues, type ReportRow, selectFacets } from "#lib/usage/sql/report";
@@ -28,9 +31,9 @@ const isWanted = (filter: FacetFilter) =>
 /** Spending by branch needs no links, since each message has its branch. */
 const selectSpent = (filter: FacetFilter) => `
     union all
-    select ${findSpan("at")}, trace_id, false, ${zeros(activity)}, ${sumMessageUsage()}
+    select ${findSpan(messageQuarter)}, trace_id, false, ${zeros(activity)}, ${sumMessageUsage()}
     from (select distinct trace_id from linked) as own join message_usage using (trace_id)
-    where user_id = $1 and counted and ${isInSpans} ${isWanted(filter)} group by 1, 2`;
+    where user_id = $1 and counted and ${isSentInSpans} ${isWanted(filter)} group by 1, 2`;
 
 const linkedDays = {
   branch: { from: "trace_usage", condition: "and trace_id in (select trace_id from trace_branch where user_id = $1)" },
@@ -40,8 +43,8 @@ const linkedDays = {
 const selectLinkedUsage = (facet: LinkFacet, filter: FacetFilter) => {
   const { from, condition } = linkedDays[facet];
   return `
-    select ${findSpan("at")} as span, trace_id, true as is_active, ${activity.join(", ")}${facet === "pr" ? `, ${zeros(spending)}` : ""}
-    from (${selectTraceQuarters(from)} ${condition} ${isWanted(filter)}) as quarters where ${isInSpans}
+    select ${findSpan("quarter")} as span, trace_id, true as is_active, ${activity.join(", ")}${facet === "pr" ? `, ${zeros(spending)}` : ""}
+    from (${selectTraceQuarters(activity, from)} ${condition} ${isWanted(filter)}) as quarters
     ${facet === "pr" ? selectSpent(filter) : ""}`;
 };
 
@@ -58,7 +61,7 @@ const selectLinks = (facet: LinkFacet, filter: FacetFilter, bySpan: boolean, max
   each as materialized (
     select span, trace_id, bool_or(is_active) as is_active, ${sumColumns(kept)}
     from (${selectLinkedUsage(facet, filter)}) as parts
-    where ${isLeft} group by span, trace_id
+    where ${isLeft} and ${isSpan} group by span, trace_id
   ),
   own as materialized (select trace_id, bool_or(is_active) as is_active, ${sumColumns(kept)} from each group by trace_id),
   listed as materialized (
@@ -89,5 +92,5 @@ export async function readLinks(
 ): Promise<ReportRow[]> {
   const { starts, filter, bySpan, maxValues, gone } = request;
   const statement = selectLinks(facet, filter, bySpan, maxValues);
-  return (await tx.query<ReportRow>(statement, [userId, starts, gone, ...filterValues(filter)])).rows;
+  return (await tx.query<ReportRow>(statement, [userId, toQuarters(starts), gone, ...filterValues(filter)])).rows;
 }

@@ -1,5 +1,5 @@
 // Usage by quarter of an hour, in which the days of every time zone begin, so that any span is a plain `group by`.
-// Parameters: $1 user, $2 boundaries of the spans, $3 deleted traces that the ledger still counts. SQL: sums and
+// Parameters: $1 user, $2 boundaries of the spans in quarters since 1970, $3 deleted traces that the ledger still counts. SQL: sums and
 // arrays.
 import "server-only";
 import type { PoolClient } from "pg";
@@ -46,40 +46,51 @@ export const sumMessageUsage = (): string => {
   return list(spending, (name) => `coalesce(sum(${special[name] ?? `${name}::float8`}), 0) as ${name}`);
 };
 
-const boundaries = "$2::timestamptz[]";
+/** Whole quarters of an hour since 1970, rounded down. */
+export const toQuarters = (moments: Date[]): number[] =>
+  moments.map((moment) => Math.floor(moment.getTime() / 900_000));
+
+const boundaries = "$2::int[]";
 const [first, last] = [`(${boundaries})[1]`, `(${boundaries})[cardinality(${boundaries})]`];
 /** From 1. */
-export const findSpan = (moment: string): string => `width_bucket(${moment}, ${boundaries})`;
-export const isInSpans = `at >= ${first} and at < ${last}`;
+export const findSpan = (quarter: string): string => `width_bucket(${quarter}, ${boundaries})`;
+/** Not a range, of which PostgreSQL would expect few rows and choose loops. */
+export const isSpan = `span <> 0 and span <> cardinality(${boundaries})`;
+const isInSpans = `quarter >= ${first} and quarter < ${last}`;
 export const isLeft = "trace_id <> all($3::uuid[])";
 
-/** One row per quarter; `from` is trace_usage or a join with it. */
-export const selectTraceQuarters = (from = "trace_usage"): string => `
-  select trace_id, facets, day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, piece.messages, piece.tokens,
-    piece.untimed, piece.uncounted, piece.seconds
-  from ${from}, unnest(quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted, quarter_seconds)
-    as piece (quarter, messages, tokens, untimed, uncounted, seconds)
-  where user_id = $1 and day between (${first} at time zone 'UTC')::date and (${last} at time zone 'UTC')::date`;
+const toMoment = (quarter: string) => `to_timestamp(${quarter} * 900::float8)`;
+/** Rows of message_usage in the spans, by an index. */
+export const isSentInSpans = `at >= ${toMoment(first)} and at < ${toMoment(last)}`;
+export const messageQuarter = "floor(extract(epoch from at) / 900)::int";
+
+type QuarterColumn = (typeof activity)[number] | "seconds";
+/** One row per quarter; `from` is trace_usage or a join with it. Sets in the select list are faster than a join with unnest. */
+export const selectTraceQuarters = (names: readonly QuarterColumn[], from = "trace_usage"): string => `
+  select trace_id, facets, (day - date '1970-01-01') * 96 + unnest(quarters) as quarter
+    ${names.map((name) => `, unnest(quarter_${name}) as ${name}`).join("")}
+  from ${from} where user_id = $1 and day between date '1970-01-01' - 1 + ${first} / 96 and date '1970-01-01' + ${last} / 96`;
 
 const negate = (names: readonly string[]) => list(names, (name) => `-${name} as ${name}`);
 
 /** CTEs: `usage` by span and facets, `active` by span and session. */
 export const usageBySpan = `
   usage as materialized (
-    select ${findSpan("at")} as span, facets, ${sumColumns(summed)} from usage_quarter_hour
+    select ${findSpan("quarter")} as span, facets, ${sumColumns(summed)} from usage_quarter_hour
     where user_id = $1 and ${isInSpans} group by 1, 2
     union all
-    select ${findSpan("at")}, facets, ${negate(activity)}, ${zeros(spending)}
-    from (${selectTraceQuarters()} and trace_id = any($3::uuid[])) as deleted where ${isInSpans}
+    select ${findSpan("quarter")}, facets, ${negate(activity)}, ${zeros(spending)}
+    from (${selectTraceQuarters(activity)} and trace_id = any($3::uuid[])) as deleted where ${isInSpans}
     union all
     select span, facets, ${zeros(activity)}, ${negate(spending)} from (
-      select ${findSpan("at")} as span, facets, ${sumMessageUsage()} from message_usage
-      where user_id = $1 and trace_id = any($3::uuid[]) and counted and ${isInSpans} group by 1, 2
+      select ${findSpan(messageQuarter)} as span, facets, ${sumMessageUsage()} from message_usage
+      where user_id = $1 and trace_id = any($3::uuid[]) and counted and ${isSentInSpans} group by 1, 2
     ) as deleted
   ),
   active as materialized (
-    select distinct trace_id, facets, ${findSpan("at")} as span
-    from (${selectTraceQuarters()} and ${isLeft}) as quarters where ${isInSpans}
+    select distinct trace_id, facets, span from (
+      select trace_id, facets, ${findSpan("quarter")} as span from (${selectTraceQuarters([])} and ${isLeft}) as quarters
+    ) as placed where ${isSpan}
   )`;
 
 const noSums = zeros(summed);
@@ -111,11 +122,11 @@ export async function readSeconds(
   gone: string[],
 ): Promise<{ span: number; seconds: number }[]> {
   const { rows } = await tx.query<{ span: number; seconds: number }>(
-    `select ${findSpan("at")} - 1 as span, sum(least(seconds, 900))::int as seconds from (
-       select at, sum(seconds) as seconds from (${selectTraceQuarters()} and ${isLeft}) as quarters
-       where ${isInSpans} group by at
+    `select ${findSpan("quarter")} - 1 as span, sum(least(seconds, 900))::int as seconds from (
+       select quarter, sum(seconds) as seconds from (${selectTraceQuarters(["seconds"])} and ${isLeft}) as quarters
+       where ${isInSpans} group by quarter
      ) as moments where seconds > 0 group by 1`,
-    [userId, starts, gone],
+    [userId, toQuarters(starts), gone],
   );
   return rows;
 }

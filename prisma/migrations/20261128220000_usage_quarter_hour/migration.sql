@@ -1,7 +1,7 @@
--- Usage by quarter of an hour, in which the days of all time zones begin.
+-- Usage by quarter of an hour, in which the days of all time zones begin; counted since 1970.
 CREATE TABLE "usage_quarter_hour" (
     "user_id" UUID NOT NULL,
-    "at" TIMESTAMPTZ(3) NOT NULL,
+    "quarter" INTEGER NOT NULL,
     "facets" BIGINT NOT NULL,
     "messages" INTEGER NOT NULL,
     "tokens" BIGINT NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE "usage_quarter_hour" (
     "compared_nano" BIGINT NOT NULL DEFAULT 0,
     "compared_recorded_nano" BIGINT NOT NULL DEFAULT 0,
 
-    CONSTRAINT "usage_quarter_hour_pkey" PRIMARY KEY ("user_id","at","facets")
+    CONSTRAINT "usage_quarter_hour_pkey" PRIMARY KEY ("user_id","quarter","facets")
 );
 
 ALTER TABLE "usage_quarter_hour" ADD CONSTRAINT "usage_quarter_hour_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE NO ACTION;

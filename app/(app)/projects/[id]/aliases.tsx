@@ -48,12 +48,7 @@ export function Aliases({ project: { id, aliases } }: { project: ProjectDetails 
                 <legend className="pb-1 font-medium">What to split off</legend>
                 {aliases.map((alias) => (
                   <label key={getKey(alias)} className="flex items-start gap-2 pointer-coarse:min-h-11">
-                    <input
-                      type="checkbox"
-                      name="alias"
-                      value={getKey(alias)}
-                      className="mt-0.5 size-4 accent-accent"
-                    />
+                    <input type="checkbox" name="alias" value={getKey(alias)} className="mt-0.5 size-4 accent-accent" />
                     <AliasText alias={alias} />
                   </label>
                 ))}

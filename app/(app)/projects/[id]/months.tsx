@@ -9,7 +9,6 @@ const gap = 0.2;
 const formatMonthName = ({ month }: ProjectMonth, style: "short" | "long") =>
   formatDate(new Date(`${month}-01T00:00:00Z`), "UTC", { month: style, year: "numeric" });
 
-/** What a project cost by month, as bars and a table; without any cost its tokens. */
 export function Months({ months }: { months: ProjectMonth[] }) {
   const shown = filled(months);
   const isMoney = shown.some(({ costNano }) => costNano > 0);
@@ -59,7 +58,6 @@ function emptyMonth(before: string): ProjectMonth {
   return { month: at.toISOString().slice(0, 7), tokens: 0, costNano: 0, unpricedTokens: 0, tierNotPricedTokens: 0 };
 }
 
-/** In the order of time, with the months before and between in which nothing was used. */
 function filled(months: ProjectMonth[]): ProjectMonth[] {
   const known = new Map(months.map((month) => [month.month, month]));
   const [last, first] = [months[0]?.month, months.at(-1)?.month];

@@ -11,9 +11,9 @@ import { Monogram } from "../../../components/agent-icon";
 import { Counting } from "../../../components/counting";
 import { Figure, formatCount, formatQuantity } from "../../../components/figures";
 import { Form } from "../../../components/form";
+import { orMissing } from "../../../components/missing";
 import { formatMoney } from "../../../components/money";
 import { Notice } from "../../../components/notice";
-import { orMissing } from "../../../components/or-missing";
 import type { SearchParams } from "../../../components/pages";
 import { Refresh } from "../../../components/refresh";
 import { Section } from "../../../components/section";
@@ -57,7 +57,7 @@ export default async function Page({ params, searchParams }: PageProps<"/project
   );
 }
 
-/** Another user's project is the same 404 as a missing one. A merged project redirects. */
+/** A merged project redirects. */
 const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();

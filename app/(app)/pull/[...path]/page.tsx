@@ -7,8 +7,8 @@ import { pullRequestQuery } from "#lib/traces/pull-request-schema";
 import { type PullRequestReport, readPullRequest } from "#lib/traces/pull-requests";
 import { Monogram } from "../../../components/agent-icon";
 import { formatCompact, formatCount, formatQuantity } from "../../../components/figures";
+import { orMissing } from "../../../components/missing";
 import { formatMoney } from "../../../components/money";
-import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
 import { ActivityTime, Time } from "../../../components/time";
 import { listHref, pullHref } from "../../traces/hrefs";
@@ -75,7 +75,6 @@ function decoded(part: string): string {
   }
 }
 
-/** A pull request with only other users' sessions is missing, like an unknown one. */
 const ownReport = cache(async (repository: string, number: number): Promise<PullRequestReport> => {
   const user = await requireUser(pullHref(repository, number));
   return orMissing(readPullRequest(user.id, { repository, number }));

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { listEvents } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { EventList } from "../../../components/event-list";
+import { Pager } from "../../../components/pager";
 
 export const metadata: Metadata = { title: "Audit trail" };
 
@@ -19,26 +20,17 @@ export default async function Page({ searchParams }: PageProps<"/settings/trail"
     <div className="flex flex-col gap-3">
       <h1 className="font-semibold text-title">Audit trail</h1>
       <p className="max-w-[72ch] text-muted">
-        What was done in your account, and from where. Nobody can change it, including you; it is deleted only with the
-        account.
+        What happened in your account, and from where. Nobody can change it; it is deleted only with the account.
       </p>
       {shown.length > 0 ? (
         <EventList events={shown} label="Audit trail" />
       ) : (
         <p className="py-8 text-muted">{before ? "No older entries." : "Nothing recorded yet."}</p>
       )}
-      <nav aria-label="Pages of the list" className="flex gap-4 py-2">
-        {before && (
-          <a href={page} className="link">
-            Newest
-          </a>
-        )}
-        {events.length > perPage && last && (
-          <a href={`${page}?before=${last.id}`} className="link" rel="next">
-            Older
-          </a>
-        )}
-      </nav>
+      <Pager
+        first={before && ["Newest", page]}
+        next={events.length > perPage && last && ["Older", `${page}?before=${last.id}`]}
+      />
     </div>
   );
 }

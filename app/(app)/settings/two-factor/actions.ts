@@ -23,10 +23,7 @@ export type CodesState = FormState & { codes?: string[] };
 
 const page = "/settings/two-factor";
 
-/**
- * The proof returns the secret, then a code proves that an app has it. One action for both, because without script
- * only the form's state keeps the first answer.
- */
+/** One action for both steps: without script only the form's state keeps the secret. */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
   const user = await requireAnyUser(page);
   // Another tab has turned it on, so the page must ask for the code too.

@@ -10,10 +10,10 @@ import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
 import { getTrace, neighbours, type Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { readCircumstances } from "#lib/traces/usage";
+import { orMissing } from "../../../components/missing";
 import { Notice } from "../../../components/notice";
-import { orMissing } from "../../../components/or-missing";
 import type { SearchParams } from "../../../components/pages";
-import { readerZone } from "../../../components/zone";
+import { readerZone } from "../../../components/preferences";
 import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
 import { DeleteQuestion } from "./facts/delete-question";
@@ -35,7 +35,7 @@ export async function generateMetadata({ params }: PageProps<"/traces/[id]">): P
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]">) {
   const { id } = await params;
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
-  // Checked before anything is sent, while the status can still change: the outline is streamed last.
+  // Checked while the status can still change: the outline is streamed last.
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
@@ -97,7 +97,6 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
 
 const getPageTitle = (trace: Trace) => trace.title || "Untitled session";
 
-/** Shows all messages if the conversation view leaves out the one asked for. */
 async function readView(userId: string, id: string, query: SearchParams) {
   if (!z.uuid().safeParse(id).success) notFound();
   const talk = query.view === "talk";
@@ -107,7 +106,7 @@ async function readView(userId: string, id: string, query: SearchParams) {
   return { segment: await renderSegment(userId, id, request, false), talk: false, opened: true };
 }
 
-/** Neighbours come from the list, or from the parent's sub-agents if the list folds this session. */
+/** A folded session's neighbours are its parent's sub-agents. */
 function besides(filter: ReturnType<typeof parseFilter>, zone: string, parent: string | undefined): Selection {
   const selection = listedBy(readListParams(filter, zone).filter);
   return selection.families && parent ? { parent } : selection;
@@ -127,7 +126,7 @@ async function makeReaderLinks(
   return {
     list: listHref(filter),
     all: readerHref(id, place),
-    // After the position before it, since the conversation view may leave out the message itself.
+    // The conversation view may leave out the message itself.
     talk: readerHref(id, { ...filter, ...(at !== undefined && at > 0 && { after: String(at - 1) }), view: "talk" }),
     newer: beside(newer),
     older: beside(older),
@@ -151,7 +150,6 @@ function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
   );
 }
 
-/** Another user's trace is the same 404 as a missing one. */
 const ownTrace = cache(async (id: string): Promise<Trace> => {
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();

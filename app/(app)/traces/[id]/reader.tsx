@@ -2,6 +2,7 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Outline } from "#lib/reader/outline";
 import type { Standing } from "#lib/traces/messages";
+import { copyText } from "../../../components/command";
 import { formatQuantity } from "../../../components/figures";
 import { useKeys } from "../../../components/keys";
 import { useFind, useFindKey } from "./find/use-find";
@@ -141,7 +142,6 @@ function useMessages(
   return { ...shown, onMount, remeasure, noteAnchor, growth, isPartlyLoaded };
 }
 
-/** The server shows all messages if the conversation view leaves out the one asked for. */
 const showHidden = () => window.location.reload();
 
 type BodyProps = ReaderProps & {
@@ -191,11 +191,7 @@ function Growth({ count, after, go }: GrowthProps) {
 function useClipboard() {
   const [status, say] = useState("");
   const copy = useCallback(async (text: string, done: string) => {
-    const isCopied = await navigator.clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    );
-    say(isCopied ? done : "It could not be copied");
+    say((await copyText(text)) ? done : "Could not copy");
   }, []);
   return { status, say, copy };
 }

@@ -10,8 +10,8 @@ import { chosenIds, type FilterName } from "#lib/traces/schema";
 import { formatQuantity } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
 import type { SearchParams } from "../../../components/pages";
+import { readerZone } from "../../../components/preferences";
 import { ActivityTime, Time } from "../../../components/time";
-import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams, shown } from "../filters";
 import {
   type FilterTitles,
@@ -50,9 +50,7 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
       </h1>
       {params.changed === "1" && (
         <Notice tone="warn">
-          <p>
-            Nothing was deleted: some of the sessions changed or were deleted in the meantime. Here is the new count.
-          </p>
+          <p>Nothing was deleted: some sessions have changed. Here is the new count.</p>
         </Notice>
       )}
       {!asked.ids && (
@@ -65,10 +63,8 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
       )}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
-        {traces === 1 ? "It and its" : "They and their"} {formatQuantity(messages, "message")} will be deleted
-        permanently, also from searches and exports. A later sync from your machines does not bring{" "}
-        {traces === 1 ? "it" : "them"} back. The raw uploads are kept for{" "}
-        {formatQuantity(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
+        This also deletes {formatQuantity(messages, "message")}, permanently. {traces === 1 ? "It" : "They"} won’t be
+        uploaded again. Raw uploads are deleted {formatQuantity(env().UPLOAD_RETENTION_DAYS, "day")} after processing.
       </p>
       <form action={deleteSelectionAction} className="flex flex-wrap items-center gap-4">
         <Hidden name="selection" value={JSON.stringify({ ...asked, storedUntil })} />
@@ -79,7 +75,7 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
           Delete
         </button>
         <a href={back} className="link">
-          Keep {traces === 1 ? "it" : "them"}
+          Cancel
         </a>
       </form>
     </div>

@@ -7,7 +7,7 @@ import { marksShape, tagName } from "#lib/traces/marks-schema";
 import { chosenIds } from "#lib/traces/schema";
 import type { FormState } from "../../../components/form";
 import { idIn, requireForm, requireOwnOrigin, sent, toFormState } from "../../../components/form-guard";
-import { orMissing } from "../../../components/or-missing";
+import { orMissing } from "../../../components/missing";
 
 const change = marksShape.pick({ starred: true, archived: true });
 

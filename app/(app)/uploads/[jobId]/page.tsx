@@ -8,16 +8,14 @@ import { hasQuota } from "#lib/ingest/quota/quota";
 import { limits } from "#lib/limits";
 import { formatBytes } from "#lib/units";
 import { formatCount, formatQuantity } from "../../../components/figures";
-import { orMissing } from "../../../components/or-missing";
+import { orMissing } from "../../../components/missing";
 import { Section } from "../../../components/section";
-import { Sign } from "../../../components/sign";
-import { StatusMark } from "../../../components/status-mark";
+import { Sign, StatusMark } from "../../../components/sign";
 import { Time } from "../../../components/time";
 import { replayAction } from "../actions";
 import { Moving } from "../moving";
 import { Fault, KeptSessions, WhyKept } from "../outcome";
-import { ReplayButton } from "../replay-button";
-import { ReplayForm } from "../replay-form";
+import { ReplayButton, ReplayForm } from "../replay";
 
 export const metadata: Metadata = { title: "Upload" };
 
@@ -180,7 +178,6 @@ function StoredUntil({ job: { status, finishedAt }, days }: { job: ListedJob; da
   );
 }
 
-/** Another user's job is the same 404 as a missing one. */
 async function ownJob(userId: string, jobId: string) {
   if (!z.uuid().safeParse(jobId).success) notFound();
   return orMissing(getListedJob(userId, jobId));

@@ -1,5 +1,4 @@
-// What an append reads and writes of a trace's own row. SQL for the same reasons as traces.ts: one statement for all traces of
-// a batch, in the transaction of COPY; and its sums are computed from those that are stored.
+// SQL: one statement for all traces of a batch, in the transaction of COPY, with sums computed from stored ones.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { OwnFields } from "#lib/ingest/decode/content-hash";
@@ -8,7 +7,6 @@ import type { UploadSource } from "#lib/ingest/process/sql/traces";
 import { storableJson } from "#lib/json";
 import { type Beginning, beginningCharacters } from "#lib/reader/titles/find";
 
-/** What is stored of a trace besides its counts, the last position of its messages, and the time of the transaction. */
 export type StoredFields = OwnFields & {
   id: string;
   derivedTitle: string | null;
@@ -17,7 +15,7 @@ export type StoredFields = OwnFields & {
   now: Date;
 };
 
-/** Reads what an append adds to, by the traces' ids. The last position is the end of an index. */
+/** The last position is the end of an index. */
 export async function readStoredFields(
   tx: PoolClient,
   userId: string,
@@ -44,7 +42,7 @@ export async function readStoredFields(
   );
 }
 
-/** What an append makes of a trace's row; the header's sums are of the new messages alone. */
+/** The header's sums are of the new messages alone. */
 export type AppendedRow = OwnFields & {
   id: string;
   derivedTitle: string | null;
@@ -55,7 +53,7 @@ export type AppendedRow = OwnFields & {
 
 const time = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds).toISOString());
 
-/** Sets the fields of traces and adds to their sums. @param now the time of the transaction */
+/** @param now the time of the transaction */
 export async function updateAppended(
   tx: PoolClient,
   rows: AppendedRow[],
@@ -107,7 +105,7 @@ export async function updateAppended(
   );
 }
 
-/** The beginnings of some of a trace's messages after a position, in their order. */
+/** Reads beginnings of messages after a position. */
 export async function readBeginnings(
   tx: PoolClient,
   userId: string,
@@ -123,7 +121,6 @@ export async function readBeginnings(
   return rows;
 }
 
-/** Sets a derived title. */
 export async function setTitle(
   tx: PoolClient,
   userId: string,

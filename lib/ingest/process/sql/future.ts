@@ -1,34 +1,29 @@
-// What a clock that was ahead has left to be done later, once it is set back. SQL: pg-boss's tables are not in schema.prisma, and the
-// database's clock is asked.
+// SQL: pg-boss's tables, and the database's clock.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { queues } from "#lib/queue/queues";
 
-/** Longer than the queue puts an entry off, and than clocks of several processes differ. */
+/** Longer than the queue's pauses and the difference of clocks. */
 const future = "now() + interval '5 minutes'";
 
-/** pg-boss's own queue, by which it starts what is scheduled. */
-const cronQueue = "__pgboss__send-it";
-
-/** Lets queue entries be taken now that wait for a far later time, and those be taken again whose process was last seen then. */
 export async function hastenEntries(): Promise<number> {
   const { rowCount } = await pool().query(
     `update pgboss.job set start_after = least(start_after, now()), created_on = least(created_on, now()),
        heartbeat_on = least(heartbeat_on, now()), started_on = least(started_on, now())
      where name = any($1) and state < 'completed'
        and (start_after > ${future} or heartbeat_on > ${future} or started_on > ${future})`,
-    [[...Object.values(queues), cronQueue]],
+    [Object.values(queues)],
   );
   return rowCount ?? 0;
 }
 
-/** Columns of pg-boss that record when its passes were begun last; each is begun again an interval later. */
+/** pg-boss begins each pass an interval after these times. */
 const passes = {
   queue: ["monitor_claim_on", "monitor_on", "maintain_on"],
   version: ["cron_on", "bam_on", "flow_on", "reindex_on", "monitor_backoff_on"],
 };
 
-/** Lets the queues be looked after again that were so at a far later time: entries of killed workers are found by that, and schedules kept. */
+/** These passes find entries of killed workers. */
 export async function hastenQueues(): Promise<number> {
   let changed = 0;
   for (const [table, columns] of Object.entries(passes)) {
@@ -41,12 +36,11 @@ export async function hastenQueues(): Promise<number> {
   return changed;
 }
 
-/** Forgets processes that were last seen at a far later time; those that live are there again with their next heartbeat. */
+/** Living processes return with their next heartbeat. */
 export async function forgetHeartbeats(): Promise<void> {
   await pool().query(`delete from process_heartbeat where seen_at > ${future}`);
 }
 
-/** Lets traces be indexed and counted now that were stored at a far later time. */
 export async function hastenTraces(): Promise<number> {
   const isLate = `((search_pending and deleted_at is null) or ledger_due) and stored_at > ${future}`;
   const { rows } = await pool().query<{ userId: string }>(

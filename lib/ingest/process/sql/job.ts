@@ -1,5 +1,4 @@
-// Statements on jobs that Prisma cannot make: a claim that sets how it commits within one round trip, the lock and the outcome in the
-// transaction of the merge's COPY, and conditions on pg-boss's tables and PostgreSQL's own.
+// SQL: locks, COPY's transaction, and the tables of pg-boss and PostgreSQL.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pool, type Queryable } from "#lib/db/client";
@@ -9,18 +8,16 @@ import { hasEntrySql } from "#lib/queue/sql";
 
 const isOpen = "status in ('queued', 'running')";
 
-/** An attempt at a job: its number, the upload's decoded size and sender, and whether the same body came before. */
+/** `isRepeat` means that the same body came before. */
 export type Attempt = { attempts: number; bytes: number; machine: string; isRepeat: boolean };
 
-/** How often a job whose row is locked is asked for again. */
 const lockedAgainMs = 50;
 const lockNotAvailable = "55P03";
 
 /**
  * Marks a job as running and counts the attempt.
- *
- * @returns undefined if the job has ended.
- * @throws lock_not_available where another worker holds the row for longer than `lockSeconds`.
+ * @returns undefined if the job has ended
+ * @throws lock_not_available if another worker holds the row for longer than `lockSeconds`
  */
 export async function claimJob(job: JobId, lockSeconds: number): Promise<Attempt | undefined> {
   const deadline = performance.now() + lockSeconds * 1000;
@@ -35,8 +32,8 @@ export async function claimJob(job: JobId, lockSeconds: number): Promise<Attempt
 }
 
 /**
- * In one round trip: a transaction of Prisma's takes five. The lock is not waited for, since a timeout of this session would end
- * no wait on another node. Nothing is promised by a claim, so its commit does not wait for the disk.
+ * One round trip, where Prisma's transaction takes five. The lock is not waited for, since a timeout of this session
+ * would end no wait on another node. A claim promises nothing, so that it need not wait for the disk.
  */
 async function claimUnlocked({ userId, jobId }: JobId): Promise<Attempt | undefined> {
   const { rows } = await pool().query<Attempt>(
@@ -50,14 +47,13 @@ async function claimUnlocked({ userId, jobId }: JobId): Promise<Attempt | undefi
   return rows[0];
 }
 
-/** The name of the connection that processes a job. A row's `xmax` would name a transaction of the node that has the row. */
+/** A row's `xmax` would name a transaction of another node. */
 export const nameConnection = ({ jobId }: JobId) => `spoor job ${jobId}` as const;
 
 /**
- * Ends the connection of a worker that holds a job's row and has been silent: no timeout of PostgreSQL's ends one that was
- * stopped in the middle of a COPY.
- *
- * @returns whether there was one.
+ * Ends the connection of a silent worker that holds a job's row: no timeout of PostgreSQL's ends one that was stopped
+ * during COPY.
+ * @returns whether there was one
  */
 export async function terminateSilentWorker(job: JobId, silentSeconds: number): Promise<boolean> {
   const { rowCount } = await pool().query(
@@ -68,10 +64,10 @@ export async function terminateSilentWorker(job: JobId, silentSeconds: number): 
   return rowCount !== 0;
 }
 
-/** A job that is locked: its place among its user's uploads, and the database's time. */
+/** `now` is the database's time. */
 export type LockedJob = { sequence: string; now: Date };
 
-/** Locks a job's row until the transaction ends. @returns undefined if another attempt ended it */
+/** @returns undefined if another attempt ended the job */
 export async function lockJob(tx: Queryable, { userId, jobId }: JobId): Promise<LockedJob | undefined> {
   const { rows } = await tx.query<LockedJob>(
     `select sequence, clock_timestamp() as now from ingest_job
@@ -81,7 +77,7 @@ export async function lockJob(tx: Queryable, { userId, jobId }: JobId): Promise<
   return rows[0];
 }
 
-/** Ends a job with what it did. @param at by the database's clock, which a distributed one evaluates in no UPDATE */
+/** @param at is the database's time, which a distributed one evaluates in no UPDATE */
 export async function markSucceeded(
   tx: Queryable,
   { userId, jobId }: JobId,
@@ -114,7 +110,7 @@ export async function markSucceeded(
   );
 }
 
-/** Ends an upload before its time. SQL: in the transaction of the merge. */
+/** Ends an upload before its time. */
 export async function endUpload(tx: Queryable, { userId, jobId }: JobId): Promise<void> {
   await tx.query("update upload set removed_at = now(), manifest = null where user_id = $1 and job_id = $2", [
     userId,
@@ -122,7 +118,6 @@ export async function endUpload(tx: Queryable, { userId, jobId }: JobId): Promis
   ]);
 }
 
-/** Open jobs in the order of their ids, after one. */
 export async function readOpenJobs(after: JobId | undefined, max: number): Promise<JobId[]> {
   const { rows } = await pool().query<JobId>(
     `select user_id as "userId", id as "jobId" from ingest_job
@@ -134,7 +129,7 @@ export async function readOpenJobs(after: JobId | undefined, max: number): Promi
 
 const noId = "00000000-0000-0000-0000-000000000000";
 
-/** Locks those of a user's jobs that are still open. One that another process holds at this moment is not lost. */
+/** A job that another process has locked is not lost. */
 export async function lockOpenJobs(tx: Queryable, userId: string, jobs: JobId[]): Promise<JobId[]> {
   const { rows } = await tx.query<JobId>(
     `select user_id as "userId", id as "jobId" from ingest_job
@@ -144,7 +139,6 @@ export async function lockOpenJobs(tx: Queryable, userId: string, jobs: JobId[])
   return rows;
 }
 
-/** Those of the jobs that have no queue entry. */
 export async function withoutEntry(tx: Queryable, jobs: JobId[]): Promise<JobId[]> {
   const { rows } = await tx.query<{ id: string }>(
     `select id from unnest($1::uuid[]) as given (id) where not ${hasEntrySql("given.id")}`,

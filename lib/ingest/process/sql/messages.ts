@@ -1,5 +1,5 @@
-// Messages are written by binary COPY, which Prisma does not have, from the bytes that the decoding thread makes; and they are
-// compared by hashes made in the database, so that nothing is read that is not written.
+// SQL: binary COPY of the decoding thread's bytes, and hashes made in the database, so that nothing is read that is not
+// written.
 import "server-only";
 import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
@@ -7,14 +7,14 @@ import { from as copyFrom } from "pg-copy-streams";
 import { messageColumns } from "#lib/ingest/decode/message-rows";
 import type { StoredHashes } from "#lib/ingest/decode/row-hashes";
 
-/** Inserts message rows from the chunks of a binary COPY stream. @returns how many */
+/** @returns how many */
 export async function copyMessages(tx: PoolClient, rows: AsyncIterable<Buffer>): Promise<number> {
   const stream = tx.query(copyFrom(`copy message (${messageColumns}) from stdin (format binary)`));
-  await pipeline(rows, stream); // a Readable in between would read up to 16 chunks ahead
+  await pipeline(rows, stream); // a Readable in between would read ahead up to 16 chunks
   return stream.rowCount;
 }
 
-/** A message's hash, made as `hashRow` makes it of a COPY row's fields. */
+/** `hashRow` makes the same hash of a COPY row. */
 const rowHash = `encode(sha256(
   int4send(octet_length(content)) || textsend(content) || int4send(4) || int4send(position)
   || coalesce(int4send(octet_length(role)) || textsend(role), int4send(-1))
@@ -22,7 +22,7 @@ const rowHash = `encode(sha256(
   || coalesce(int4send(8) || timestamptz_send(created_at), int4send(-1))
   || coalesce(textsend(metadata::text), '')), 'base64')`;
 
-/** The hashes of some traces' stored messages, by trace id. */
+/** Returns hashes by trace id. */
 export async function hashStored(
   tx: PoolClient,
   userId: string,
@@ -37,7 +37,7 @@ export async function hashStored(
   return new Map(rows.map(({ traceId, ...stored }) => [traceId, stored]));
 }
 
-/** As `hashStored`, of each trace's messages from a position on. */
+/** From a position on. */
 export async function hashStoredFrom(
   tx: PoolClient,
   userId: string,
@@ -56,10 +56,9 @@ export async function hashStoredFrom(
 }
 
 /**
- * Deletes messages by their traces' ids and their positions, two arrays of one length. They are measured beside it: nodes of a
+ * Deletes messages, given by two arrays of one length. Their size is measured separately, because nodes of a
  * distributed database allow no such function in RETURNING.
- *
- * @returns what they took, in bytes
+ * @returns bytes
  */
 export async function deleteMessages(
   tx: PoolClient,

@@ -1,3 +1,5 @@
+import "../messages/styles";
+import "./changes.css";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache } from "react";
@@ -8,11 +10,9 @@ import { sumEdits } from "#lib/traces/files";
 import { hasTooManyOutlines, readChanges } from "#lib/traces/outline";
 import { getTrace } from "#lib/traces/queries";
 import { formatCount } from "../../../../components/figures";
-import { orMissing } from "../../../../components/or-missing";
+import { orMissing } from "../../../../components/missing";
 import { draw } from "../drawing/draw";
-import "../messages/styles";
 import { ChangeKeys } from "./change-keys";
-import "./changes.css";
 import type { DrawnFile } from "./draw-changes";
 import { Sum } from "./sum";
 
@@ -73,7 +73,6 @@ function FileLinks({ files }: { files: DrawnFile[] }) {
   );
 }
 
-/** Another user's trace is the same 404 as a missing one. */
 const own = cache(async (id: string) => {
   const user = await requireUser(`/traces/${encodeURIComponent(id)}/changes`);
   if (!z.uuid().safeParse(id).success) notFound();

@@ -11,7 +11,6 @@ import { sampleMessages } from "./sample";
 
 export type DrawnSegment = Omit<SegmentRows, "rows"> & {
   html: string;
-  /** The conversation view leaves out the message that was asked for. */
   hidden: boolean;
 };
 
@@ -67,7 +66,7 @@ export const operations = {
 
   changes: drawChanges,
 
-  /** A thread's first drawing takes ten times as long as later ones. */
+  /** A thread's first drawing is ten times slower. */
   async sample(view: View): Promise<string> {
     return drawMessages(makeRows(sampleMessages), view, false);
   },

@@ -27,7 +27,6 @@ const contents = [
   tool("write", "Edit", `\`src/a.ts\`\n\n\`\`\`diff\n-${code}+${code}\`\`\``),
 ];
 
-/** Contains the kinds of content that most sessions have, in their usual order. */
 export const sampleMessages: ReaderMessage[] = Array.from({ length: 40 }, (_, position) => ({
   position,
   role: position % contents.length === 0 ? "user" : "assistant",

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { Operations } from "./operations";
 import type { Call, DrawingAnswer } from "./thread-entry";
 
-/** Drawing has its own limits of some seconds on an idle core; this one is the last resort. */
+/** A last resort: drawing has its own limits. */
 const callSeconds = 20;
 /** A thread that needs more fails and is replaced. */
 const maxMegabytes = 512;

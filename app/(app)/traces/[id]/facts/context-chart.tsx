@@ -3,7 +3,6 @@ import { formatCompact } from "../../../../components/figures";
 
 const [width, height] = [160, 24];
 
-/** A line from zero; a fall is where the context was compacted or cleared. */
 export function ContextChart({ context, isLarge }: { context: Circumstances["context"]; isLarge?: boolean }) {
   if (context.length < 2) return null;
   const most = Math.max(...context.map(({ tokens }) => tokens));

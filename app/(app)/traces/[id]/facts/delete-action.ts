@@ -7,10 +7,7 @@ import { deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { idIn, requireOwnOrigin } from "../../../../components/form-guard";
 
-/**
- * A session that no longer exists counts as deleted. If its sub-agents have changed since the question, it is asked
- * again.
- */
+/** Asks again if the sub-agents have changed since the question. */
 export async function deleteAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();

@@ -107,7 +107,7 @@ function Models({ models }: { models: ModelUse[] }) {
   );
 }
 
-export function Metadata({ value }: { value: Record<string, unknown> }) {
+function Metadata({ value }: { value: Record<string, unknown> }) {
   return (
     <details className="min-w-0">
       <summary className="text-code text-muted hover:text-text">Metadata</summary>
@@ -119,7 +119,7 @@ export function Metadata({ value }: { value: Record<string, unknown> }) {
 }
 
 /** "" if only one moment is known. */
-export function spanWords({ createdAt, updatedAt, dated }: Pick<Trace, "createdAt" | "updatedAt" | "dated">): string {
+function spanWords({ createdAt, updatedAt, dated }: Pick<Trace, "createdAt" | "updatedAt" | "dated">): string {
   const milliseconds = createdAt && dated ? Date.parse(updatedAt) - Date.parse(createdAt) : 0;
   return milliseconds > 0 ? formatMilliseconds(milliseconds) : "";
 }

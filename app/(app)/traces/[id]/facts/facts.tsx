@@ -105,8 +105,8 @@ function Exports({ id }: { id: string }) {
   const ways = [
     ["Markdown", "export.md"],
     ["JSON", "export.json"],
-    ["Markdown for others, masked", "export.md?masked=all"],
-    ["JSON for others, masked", "export.json?masked=all"],
+    ["Markdown (secrets masked)", "export.md?masked=all"],
+    ["JSON (secrets masked)", "export.json?masked=all"],
     ["Raw messages", "messages"],
   ];
   return (
@@ -127,7 +127,6 @@ function Exports({ id }: { id: string }) {
   );
 }
 
-/** Shows one moment if both ends are equal or the start is unknown. */
 function Span({ trace }: { trace: Trace }) {
   const { createdAt: from, updatedAt: to, dated, activeSeconds } = trace;
   if (!dated) return <span className="text-muted">no date</span>;
@@ -149,7 +148,6 @@ function Span({ trace }: { trace: Trace }) {
   );
 }
 
-/** A GET form, since asking changes nothing and works without script. */
 function AskToDelete() {
   return (
     <form method="get" className="ml-auto">
@@ -161,7 +159,7 @@ function AskToDelete() {
   );
 }
 
-export async function ShareLink({ traceId }: { traceId: string }) {
+async function ShareLink({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const shares = await listShares(user.id, traceId);
   return (
@@ -171,7 +169,7 @@ export async function ShareLink({ traceId }: { traceId: string }) {
   );
 }
 
-export async function Secrets({ traceId }: { traceId: string }) {
+async function Secrets({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const { masked, open } = await countInTrace(user.id, traceId);
   return (

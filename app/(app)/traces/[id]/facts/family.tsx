@@ -7,7 +7,6 @@ import { listHref } from "../../hrefs";
 import { describeTier } from "../../spent";
 import { formatMilliseconds } from "../messages/clock";
 
-/** A session among those that it came from and those that came from it. */
 export type FamilyNumbers = { own: FamilySums; origin: Origin | undefined; family: Family | undefined };
 
 const untitled = "an untitled session";
@@ -26,7 +25,6 @@ export function OriginLine({ origin: { relation, parentId, title, position } }: 
   );
 }
 
-/** What came from a session: where it goes on, and all of it in a fold, with what it comes to. */
 export function FamilyFacts({ traceId, own, family }: { traceId: string; own: FamilySums; family: Family }) {
   const { counts, below, members, isCut } = family;
   const children = counts.subagent + counts.fork + counts.continuation;

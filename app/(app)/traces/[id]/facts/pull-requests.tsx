@@ -102,4 +102,4 @@ const words: Record<string, string> = {
   client: "found by the client",
 };
 
-export const evidenceWords = (evidence: string): string => words[evidence] ?? evidence;
+const evidenceWords = (evidence: string): string => words[evidence] ?? evidence;

@@ -18,7 +18,7 @@ const resumes: Record<string, (id: string) => string | undefined> = {
   opencode: (id) => `opencode --session ${id}`,
 };
 
-/** Returns no command for an id that a shell could read as more than a word. */
+/** Undefined for an id that a shell could read as more than a word. */
 export function resumeCommand(source: string, sourceId: string, cwd?: unknown): string | undefined {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(sourceId) || !Object.hasOwn(resumes, source)) return undefined;
   const command = resumes[source]?.(sourceId);
@@ -26,9 +26,7 @@ export function resumeCommand(source: string, sourceId: string, cwd?: unknown): 
   return folder && command ? `cd ${folder} && ${command}` : command;
 }
 
-/**
- * Quotes an absolute folder for a shell; rejects control characters, since a terminal would run a line that they end.
- */
+/** Rejects control characters, since a terminal would run the line that they end. */
 function folderWord(cwd: unknown): string | undefined {
   if (typeof cwd !== "string" || cwd.length > 1024 || !cwd.startsWith("/") || /\p{C}/u.test(cwd)) return undefined;
   return /^[\w./@%+=:,-]+$/.test(cwd) ? cwd : `'${cwd.replaceAll("'", "'\\''")}'`;

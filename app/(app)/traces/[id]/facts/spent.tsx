@@ -36,6 +36,5 @@ export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   );
 }
 
-/** Service tiers without a known price, which count at the standard price. */
 const describeTiers = (models: ModelUse[]): string[] =>
   [...new Set(models.flatMap(({ tiersNotPriced }) => tiersNotPriced))].map((tier) => `tier “${tier}” not priced`);

@@ -1,8 +1,6 @@
-/** Uses the CSS Custom Highlight API, which leaves the messages' elements unchanged. */
-
 const names = { all: "find", current: "find-current" } as const;
 
-/** Keeps offsets: a character whose lower case has another length stays as it is. */
+/** Keeps offsets: skips characters whose lower case has another length. */
 const folded = (text: string) => {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;

@@ -1,6 +1,5 @@
 import type { Matches } from "#lib/traces/schema";
 
-/** `place` is the index of the message among those found, `within` the index in the message. */
 export type Match = { place: number; within: number };
 
 export function matchFrom({ places }: Matches, position: number): Match {
@@ -8,10 +7,7 @@ export function matchFrom({ places }: Matches, position: number): Match {
   return { place: Math.max(0, place), within: 0 };
 }
 
-/**
- * Wraps around at the ends.
- * @param shown matches of the message on the page; the server also counts hidden text
- */
+/** @param shown matches of the message on the page; the server also counts hidden text */
 export function stepMatch({ places }: Matches, match: Match, by: 1 | -1, shown: number): Match {
   const within = match.within + by;
   if (within >= 0 && within < shown) return { place: match.place, within };
@@ -19,7 +15,7 @@ export function stepMatch({ places }: Matches, match: Match, by: 1 | -1, shown: 
   return { place, within: by === 1 ? 0 : Math.max(0, (places[place]?.[1] ?? 1) - 1) };
 }
 
-/** Tries the whole query first unless something is quoted, then each phrase and word, longest first. */
+/** The whole query unless something is quoted, then each phrase and word, longest first. */
 export function wordsToFind(query: string): [first: string, ...others: string[]] {
   const found = [...query.matchAll(/["“”]([^"“”]*)["“”]|[^\s"“”]+/gu)];
   const parts = found.map(([whole, phrase]) => (phrase ?? whole).trim()).filter((part) => part !== "");
@@ -31,7 +27,6 @@ export function wordsToFind(query: string): [first: string, ...others: string[]]
   return [first, ...others];
 }
 
-/** True if anything was found, at the message in the address if there is one. */
 export const suits = ({ total, places }: Matches, at: number | undefined): boolean =>
   total > 0 && (at === undefined || places.some(([position]) => position === at));
 

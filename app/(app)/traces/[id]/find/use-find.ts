@@ -16,7 +16,6 @@ type Props = {
 
 export type Find = ReturnType<typeof useFind>;
 
-/** The server counts matches in the whole stored session; matches on the page are painted. */
 export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [asked, ask] = useState<"to type" | "to step" | false>(initial !== "" && "to type");
@@ -37,7 +36,6 @@ export function useFind({ traceId, list, jump, initial, ...search }: Props) {
     field,
     isOpen,
     setOpen,
-    /** Stepping through matches leaves the focus on the page, for its keys. */
     isForTyping: asked === "to type",
     query,
     type,
@@ -48,7 +46,7 @@ export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   };
 }
 
-/** Ctrl+F searches the whole session while parts are not loaded; in the field itself it is the browser's. */
+/** Ctrl+F searches the whole session; in the field itself it is the browser's. */
 export function useFindKey({ field, setOpen }: Find, isPartlyLoaded: boolean) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

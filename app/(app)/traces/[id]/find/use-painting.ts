@@ -5,11 +5,7 @@ import { findRanges, paint, unpaint } from "./highlights";
 import type { Match } from "./matches";
 import type { FindResult } from "./use-search";
 
-/**
- * Scrolls to the current match once its message is loaded.
- * @param jump loads a message and brings it to the top
- * @returns the current message's matches on the page
- */
+/** @param jump loads a message and brings it to the top @returns the current message's matches on the page */
 export function usePainting(
   list: RefObject<HTMLElement | null>,
   found: FindResult | undefined,
@@ -65,7 +61,6 @@ export function usePainting(
   return ranges;
 }
 
-/** Painting thousands of matches out of sight would only take time. */
 function articlesNearby(list: Element): Element[] {
   return [...list.querySelectorAll(":scope > section")]
     .filter((segment) => {
@@ -88,7 +83,7 @@ function bringIntoView(range: Range): void {
   requestAnimationFrame(() => requestAnimationFrame(place));
 }
 
-/** A match that is counted but not on the page may be in a body that loads when its fold opens. */
+/** The match may be in a body that loads when its fold opens. */
 function openUnloaded(row: Element): void {
   for (const fold of row.querySelectorAll<HTMLDetailsElement>("details[data-load]:not([open])")) {
     openFoldsRound(fold);

@@ -3,8 +3,8 @@ import { getPosition, rowSelector } from "../frame/geometry";
 const foldSelector = "details[data-fold]";
 
 /**
- * Names a fold by its row's position and its index at each level ("412:0.2"), so that bodies loaded later change no
- * other name. Members begin with "m", since a group shares its first member's position.
+ * The row's position and the index at each level ("412:0.2"), so that bodies loaded later change no name. Members
+ * begin with "m", since a group shares its first member's position.
  */
 export function getFoldName(fold: Element): string | undefined {
   const row = fold.closest<HTMLElement>(rowSelector);

@@ -3,9 +3,9 @@ import { type RefObject, useCallback, useEffect } from "react";
 import type { BodyRequest } from "../segments/request";
 
 /**
- * Loads the body of `<details data-load={position}>` when it is opened.
- * @param load fetches a body's HTML; must be a stable function
- * @param onDrawn called when a body has appeared; must be a stable function
+ * Loads the body of `<details data-load={position}>` on opening.
+ * @param load a stable function
+ * @param onDrawn a stable function, called when a body has appeared
  */
 export function useBodies(
   list: RefObject<HTMLElement | null>,
@@ -55,7 +55,6 @@ function appendWaiting(fold: HTMLDetailsElement): HTMLElement {
   return element;
 }
 
-/** The positions are on the row if the body covers all of it. */
 function toBodyRequest(fold: HTMLDetailsElement): BodyRequest {
   const { load = "", part } = fold.dataset;
   const positions = fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load;

@@ -5,10 +5,7 @@ import { foldNamed, getFoldName } from "./fold-names";
 /** Only the folds touched last are remembered. */
 const maxRemembered = 1000;
 
-/**
- * Remembers opened and closed folds in the history entry.
- * @returns a function that restores the folds in a part of the page that has just appeared
- */
+/** Keeps the folds in the history entry. @returns a function that restores them in a part of the page */
 export function useFolds(list: RefObject<HTMLElement | null>) {
   const remembered = useRef<Map<string, boolean>>(undefined);
 
@@ -39,12 +36,11 @@ export function useFolds(list: RefObject<HTMLElement | null>) {
       remembered.current ??= new Map(savedFolds());
       if (!remembered.current.delete(name) && !isChanged(target)) return;
       if (isChanged(target)) remembered.current.set(name, target.open);
-      // Opening all folds toggles hundreds, so they are saved once a frame.
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(save);
     };
     element.addEventListener("toggle", onToggle, true);
-    // The router replaces the history entry when it starts and drops what was saved before.
+    // The router drops what was saved before it starts.
     window.addEventListener("beforeunload", save);
     // Folds may have been opened before the script ran.
     for (const target of element.querySelectorAll("details")) if (isChanged(target)) onToggle({ target });

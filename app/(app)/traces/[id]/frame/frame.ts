@@ -38,9 +38,8 @@ export type Frame = {
   bottom: Store<number>;
   outline: Store<Outline | undefined>;
   zone: string;
-  /** Jumps with a new history entry. @param near accept a neighbouring message */
+  /** @param near accept a neighbouring message */
   jump: (position: number, near?: boolean) => void;
-  /** Brings a message or its neighbour to the top without moving the focus. */
   look: (position: number) => void;
   toEdge: (edge: Edge) => void;
 };

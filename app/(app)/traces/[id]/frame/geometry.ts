@@ -5,13 +5,12 @@ import type { RefObject } from "react";
  * frame.
  */
 
-/** In pixels: where a message's top is after a jump, below the sticky bars. */
+/** In pixels, below the sticky bars. */
 export function topOffset(): number {
   const toolbar = document.querySelector<HTMLElement>("[data-toolbar]");
   const find = toolbar?.querySelector<HTMLElement>("search");
-  // On a phone the search field covers the full width; elsewhere it is in a corner.
+  // On a phone the search field covers the full width.
   const covered = find && find.offsetWidth > window.innerWidth * 0.7 ? find.offsetHeight : 0;
-  // The navigation bar is above the toolbar, but at the bottom on a phone.
   const above = toolbar ? Number.parseFloat(getComputedStyle(toolbar).top) || 0 : 0;
   return above + (toolbar?.offsetHeight ?? 0) + covered + 8;
 }
@@ -41,7 +40,6 @@ export function topArticle(list: Element): HTMLElement | undefined {
     let [low, high] = [0, articles.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      // A row that ends within a few pixels below the bars counts as read.
       if ((articles[middle]?.getBoundingClientRect().bottom ?? 0) <= below + 8) low = middle + 1;
       else high = middle;
     }
@@ -65,21 +63,18 @@ export function bottomArticle(list: Element): HTMLElement | undefined {
   return undefined;
 }
 
-/** Falls back to the nearest row before the position, then to the first row. */
-export function articleNear(position: number): HTMLElement | undefined {
+function articleNear(position: number): HTMLElement | undefined {
   const exact = articleAt(position);
   if (exact) return exact;
   const rows = articlesIn(document).filter((row) => row.id !== "");
   return rows.findLast((row) => getPosition(row) <= position) ?? rows[0];
 }
 
-/** Prefers the row before the position, else takes the first after it. */
 export function nearestTalk(list: Element | null, position: number): number | undefined {
   const talk = [...(list?.querySelectorAll(`${articleSelector}[data-talk="shown"]`) ?? [])].map(getPosition);
   return talk.findLast((at) => at <= position) ?? talk[0];
 }
 
-/** Returns the focused row if it is in view, else the one at the top. */
 export function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {
   const focused = document.activeElement?.closest<HTMLElement>(rowSelector);
   if (focused) {
@@ -112,7 +107,7 @@ export function scrollToRow(row: HTMLElement, offset = topOffset()): void {
 /** Skipped segments are measured again after many folds were toggled. */
 const settlingFrames = 12;
 
-/** Keeps a row in place while heights around it change, until the layout settles or the reader scrolls. */
+/** Keeps a row in place until the layout settles or the reader scrolls. */
 export function holdInPlace(row: HTMLElement | undefined, change: () => void): void {
   const stood = row?.getBoundingClientRect().top;
   change();
@@ -134,7 +129,7 @@ export function holdInPlace(row: HTMLElement | undefined, change: () => void): v
 }
 
 /** Repeats after two frames, when the layout has settled. */
-export function scrollToEdge(edge: Edge): void {
+function scrollToEdge(edge: Edge): void {
   const place = () =>
     window.scrollTo({ top: edge === "start" ? 0 : document.documentElement.scrollHeight, behavior: "instant" });
   place();
@@ -144,12 +139,11 @@ export function scrollToEdge(edge: Edge): void {
 export type Edge = "start" | "end";
 
 /**
- * A message to bring to the top, or an end of the session. `offset` in pixels for another place, `quiet` without focus and
- * mark, `near` accepts the neighbouring row.
+ * `offset` in pixels for another place than the top, `quiet` without focus and mark, `near` accepts the neighbouring
+ * row.
  */
 export type Target = { position: number; offset?: number; quiet?: boolean; near?: boolean } | { edge: Edge };
 
-/** @param isLoaded the target's segment is on the page @returns whether the target is on the page */
 export function arriveAt(target: Target, isLoaded: boolean): boolean {
   if ("edge" in target) {
     if (isLoaded) scrollToEdge(target.edge);

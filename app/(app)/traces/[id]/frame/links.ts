@@ -14,7 +14,6 @@ export type Links = {
 export type Filter = Record<string, string | string[]>;
 const own = new Set(["at", "before", "after", "view", "delete"]);
 
-/** React refuses to send objects with such names to the browser. */
 const isObjectProperty = (name: string) => name in Object.prototype;
 
 /** The list's filter, which the reader's address carries. */

@@ -12,7 +12,6 @@ const thumbHeight = 24;
 export function Rail() {
   const { outline } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
-  // Takes its place before the outline is loaded, so that no text moves.
   return (
     <div className="rail print:hidden">{known && known.span.last > known.span.first && <Slider outline={known} />}</div>
   );
@@ -63,10 +62,6 @@ function Slider({ outline }: { outline: Outline }) {
   );
 }
 
-/**
- * Turns at the left, sub-agents in the middle, errors at the right, pauses across. One path each, however many there
- * are.
- */
 function Marks({ outline, height }: { outline: Outline; height: number }) {
   if (height === 0) return null;
   const { span, turns, errors, agents, gaps } = outline;
@@ -94,7 +89,6 @@ function useHeight(element: React.RefObject<HTMLElement | null>): number {
   return height;
 }
 
-/** The label follows at once, the page when the pointer pauses, and the history on release. */
 function useDrag(strip: React.RefObject<HTMLElement | null>, { span }: Outline) {
   const { jump, look, toEdge } = useFrame();
   const [dragged, setDragged] = useState<number>();
@@ -160,11 +154,10 @@ function steppedTo(key: string, { turns, span }: Outline, from: number): number 
 type PositionSpan = { first: number; last: number };
 
 /** From 0 to 1. */
-export const getRailShare = ({ first, last }: PositionSpan, position: number): number =>
+const getRailShare = ({ first, last }: PositionSpan, position: number): number =>
   last > first ? Math.min(1, Math.max(0, (position - first) / (last - first))) : 0;
 
-/** Draws at most one line per pixel, so that the path stays short. */
-export function railPath(
+function railPath(
   span: PositionSpan,
   places: { position: number }[],
   { height, left, width }: { height: number; left: number; width: number },

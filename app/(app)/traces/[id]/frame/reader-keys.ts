@@ -75,7 +75,7 @@ function toTurn({ frame, list, say }: Props, by: 1 | -1): void {
   if (position !== undefined) frame.jump(position);
 }
 
-/** Folds without a loaded body stay closed: opening hundreds would flood the server. */
+/** Opening hundreds of unloaded folds would flood the server. */
 function toggleAllFolds({ list, remeasure, say }: Props): void {
   const folds = [...(list.current?.querySelectorAll("details") ?? [])];
   const open = folds.some((fold) => !fold.open && !fold.dataset.load);
@@ -86,7 +86,6 @@ function toggleAllFolds({ list, remeasure, say }: Props): void {
   say(open ? "All folds are open" : "All folds are closed");
 }
 
-/** The group's row for a member, since a member may vanish when folds close. */
 const currentRow = (list: RefObject<HTMLElement | null>) =>
   currentArticle(list)?.closest<HTMLElement>("article[data-position]") ?? undefined;
 
@@ -96,7 +95,7 @@ function move(list: RefObject<HTMLElement | null>, by: 1 | -1): void {
   const index = current ? articles.indexOf(current) : -1;
   const startsInView = current && current.getBoundingClientRect().top >= topOffset() - 2;
   const isFocused = current === document.activeElement;
-  // The first step goes to the row at the top itself if its start is (forwards) or isn't (backwards) in view.
+  // The first step goes to the row at the top itself, unless it is already in place.
   const stays = !isFocused && (by === 1 ? startsInView : !startsInView);
   const next = articles[stays ? index : index + by];
   if (!next) return;

@@ -1,5 +1,6 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
+import { copyText } from "../../../../components/command";
 
 const shownMs = 6000;
 
@@ -8,11 +9,7 @@ export function Resume({ command }: { command: string }) {
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
   const copy = async () => {
-    const isCopied = await navigator.clipboard?.writeText(command).then(
-      () => true,
-      () => false,
-    );
-    setSaid(isCopied ? "Copied" : "It could not be copied. The command is");
+    setSaid((await copyText(command)) ? "Copied" : "It could not be copied. The command is");
     clearTimeout(timer.current);
     timer.current = window.setTimeout(() => setSaid(undefined), shownMs);
   };

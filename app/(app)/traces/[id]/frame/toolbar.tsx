@@ -13,7 +13,6 @@ type Props = {
   title: string;
   links: Links;
   talk: boolean;
-  /** The number of the page's first message, and of all messages. */
   first: number;
   total: number;
   standing: Standing;
@@ -87,7 +86,6 @@ const iconLook =
 
 type MoreProps = Pick<Props, "links" | "talk" | "resume" | "onView" | "onShare">;
 
-/** A phone's bar has no room for these; the palette lists them at any width. */
 function More({ links, talk, resume, onView, onShare }: MoreProps) {
   return (
     <details data-menu className="sm:hidden">
@@ -126,7 +124,6 @@ function Views({ links, talk, onView }: Omit<MoreProps, "resume" | "onShare">) {
   );
 }
 
-/** Words instead of arrows, which lead to places in the session. */
 function Neighbours({ links: { newer, older } }: { links: Links }) {
   if (!newer && !older) return null;
   return (

@@ -14,14 +14,12 @@ type Props = {
   setTalk: (talk: boolean) => void;
 };
 
-/** Jumps and changes of the view are history entries; going back or reloading restores view and place. */
 export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const start = useRef(at);
   const first = useRef(true);
   const shown = useRef(talk);
   const isArrived = useFirstArrival(jump);
 
-  // Runs before the page asks for more of the previous view.
   useLayoutEffect(() => {
     if (shown.current === talk) return;
     shown.current = talk;
@@ -99,7 +97,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   return { go, toEdge, toView, save };
 }
 
-/** Scrolls before the first paint if the message is on the page, so that soft navigation shows no other place first. */
+/** Scrolls before the first paint. */
 function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   const isFirst = useRef(true);
   const isArrived = useRef(false);
@@ -125,7 +123,6 @@ function enter(name: "at" | "before", position: number | undefined): void {
   history.pushState({ spoorFolds, spoorTalk }, "", address);
 }
 
-/** The saved view wins, since a link to a hidden message changes it. */
 function isTalkEntry(): boolean {
   const { spoorTalk } = history.state ?? {};
   return typeof spoorTalk === "boolean" ? spoorTalk : new URL(location.href).searchParams.get("view") === "talk";
@@ -144,12 +141,11 @@ function savedPlace(): Saved | undefined {
 }
 
 /** From the query or `#m{position}`. */
-export function askedPosition(address = new URL(location.href)): number | undefined {
+function askedPosition(address = new URL(location.href)): number | undefined {
   const text = /^#m(\d{1,10})$/.exec(address.hash)?.[1] ?? address.searchParams.get("at");
   return text && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Links to this session's messages jump; selecting text in a summary does not toggle its fold. */
 export function useClicks(page: string, go: (position: number) => void, list: RefObject<HTMLElement | null>) {
   useEffect(() => {
     const onClick = (event: MouseEvent) => {

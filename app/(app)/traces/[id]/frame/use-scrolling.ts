@@ -15,7 +15,6 @@ export function useBars() {
 
 const saveMs = 250;
 
-/** Tracks the message at the top for the outline and saves the place for going back. */
 export function useFollow(
   { top, bottom }: Frame,
   list: RefObject<HTMLElement | null>,
@@ -42,7 +41,7 @@ export function useFollow(
     };
     follow();
     const element = list.current;
-    // Messages loaded at the end change the rows in view without a scroll.
+    // Loading changes the rows in view without a scroll.
     const watcher = new MutationObserver(onScroll);
     if (element) watcher.observe(element, { childList: true });
     window.addEventListener("scroll", onScroll, { passive: true });
@@ -55,7 +54,6 @@ export function useFollow(
   }, [top, bottom, list, noteAnchor, save]);
 }
 
-/** Set at the end of the session, where the conversation view may leave out the last messages. */
 export const afterAll = Number.MAX_SAFE_INTEGER;
 
 /** Also true if the whole session fits on the screen. */
@@ -65,7 +63,6 @@ export function isAtEnd(list: Element | null): boolean {
   return list !== null && isLast && list.getBoundingClientRect().bottom <= window.innerHeight + 1;
 }
 
-/** A row may show a call and its result, or a group of them. */
 const getLastPosition = (row: HTMLElement): number =>
   Math.max(getPosition(row), Number(row.dataset.positions?.split(" ").at(-1) ?? 0));
 
@@ -73,7 +70,7 @@ const getLastPosition = (row: HTMLElement): number =>
 const ownKeys =
   "input, textarea, select, [contenteditable], [role=tablist], [role=slider], [role=separator], [role=dialog]";
 
-/** The browser only knows the loaded part, so Home and End jump to the session's ends. */
+/** The browser only knows the loaded part. */
 export function useEnds(toEdge: (edge: Edge) => void) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -11,7 +11,6 @@ import { afterAll } from "./use-scrolling";
 export function useCurrent(outline: Outline | undefined): number {
   const { top, bottom } = useFrame();
   const position = useSyncExternalStore(top.subscribe, top.get, top.get);
-  // At the end the last turns may all be in view.
   const isEnd = useSyncExternalStore(bottom.subscribe, bottom.get, bottom.get) === afterAll;
   return isEnd && outline ? outline.span.last : position;
 }
@@ -24,7 +23,6 @@ export function usePlace(): string | undefined {
   return known && describePlace(known, zone, position, timeAt(position));
 }
 
-/** @param at the time of the row there; else the turn's time is shown */
 export function describePlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
   const index = turnAt(turns, position);
   const turn = turns[index];
@@ -53,7 +51,6 @@ function formatMoment(when: Date, turns: Outline["turns"], zone: string): string
 
 type Props = { first: number; total: number };
 
-/** Shows the first message's number until the outline is loaded, and without script. */
 export function Where({ first, total }: Props) {
   const place = usePlace();
   const start = total > 0 ? `message ${formatCount(first)} of ${formatCount(total)}` : "";

@@ -18,7 +18,7 @@ type SliceLimits = { lines: number; characters: number };
 
 type Drawn = { scene: Scene; effort: Effort; max: SliceLimits };
 
-/** @param at the part's index in its row, by which the rest is loaded */
+/** @param at the part's index in its row */
 export function Blocks({ part, at, ...drawn }: { part: RowPart; at: number } & Drawn) {
   return part.blocks.map((block, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a stored message never change their order
@@ -152,7 +152,6 @@ function Rest(props: { size: number; lines: number; at: string; scene: Scene; ch
   );
 }
 
-/** `useBodies` loads the body. Without script it links to the stored message. */
 export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; className?: string }) {
   const { label, part, scene, className = "more" } = props;
   const { stored, position, positions, nested } = scene;
@@ -213,7 +212,6 @@ function Transcript({ block, scene }: { block: Extract<Block, { type: "transcrip
   );
 }
 
-/** Counts the first message however long it is, and those that fit after it. */
 function countDrawn(messages: { content: string }[]): number {
   let characters = 0;
   const beyond = messages.slice(0, maxNested.messages).findIndex(({ content }) => {

@@ -1,6 +1,6 @@
 import "server-only";
 
-/** The budget for highlighting one response, in characters and, as a last limit, time. Text beyond it is plain. */
+/** The budget for highlighting one response, in characters and milliseconds. */
 export class Effort {
   #milliseconds: number;
   #characters: number;

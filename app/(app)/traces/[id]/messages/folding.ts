@@ -16,7 +16,6 @@ export const getPartSize = ({ blocks }: RowPart): number => blocks.reduce((sum, 
 /** In characters of text. */
 const frames = { row: 500, part: 300 };
 
-/** Approximates the characters of text that a row puts on the page. */
 export function getDrawingCost({ parts, members }: ReaderRow): number {
   return [...parts, ...members.flatMap((member) => member.parts)].reduce(
     (sum, part) => sum + frames.part + part.title.length + bodyCost(part),

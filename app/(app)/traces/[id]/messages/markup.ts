@@ -1,6 +1,6 @@
 import { Fragment, isValidElement, type ReactElement, type ReactNode } from "react";
 
-/** No text can name other elements or attributes: using one is a programming error. */
+/** No text can name other elements or attributes. */
 const elements = new Set(
   `a article b blockquote br button code dd del details div dl dt em h2 h3 h4 h5 h6 hr i img input ins li ol p path pre section span
   strong sub summary sup svg table tbody td th thead time tr ul`.split(/\s+/),
@@ -20,10 +20,7 @@ const flags = new Set("checked disabled hidden open readonly".split(" "));
 const ownImage = /^(?:data:image\/|\/api\/(?:traces|shared)\/[\w-]+\/pictures\/[0-9a-f]{64}$)/;
 const prefixed = /^(?:aria|data)-[a-z-]+$/;
 
-/**
- * Renders elements whose components are plain functions. React's own server renderer is not available on the thread.
- * @throws for an element that is not on the list
- */
+/** Renders elements whose components are plain functions. @throws for an element that is not on the list */
 export function toHtml(node: ReactNode): string {
   const html: string[] = [];
   write(node, html);

@@ -8,19 +8,16 @@ import { slices } from "./slices";
 export type { View };
 
 /**
- * Renders rows without any state in the browser: folds are native, and the client acts on attributes.
+ * Renders rows without state in the browser; the client acts on attributes:
  *
- * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it, separated by spaces),
- * `data-kind`, `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are
- * `[data-member]`.
- * - `details[data-fold]`: every fold; `data-open` marks those that the server opens. `data-load` is the position of
- * the row whose body `drawBody` loads on opening, with `data-part` and `data-positions`.
- * - `button[data-copy]`: `block` and `command` copy the text of the `pre` beside the button; `message` copies the
- * stored content of the messages at `data-positions`.
- * - `[data-divider]`: a line between rows, for a gap or a new day.
+ * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it), `data-kind`,
+ * `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]`.
+ * - `details[data-fold]`; `data-open` if the server opens it; `data-load`, `data-part` and `data-positions` for a
+ * body that is loaded on opening.
+ * - `button[data-copy]`: `block` and `command` copy the `pre` beside it; `message` copies the messages at
+ * `data-positions`.
+ * - `[data-divider]`: a line for a gap or a new day.
  * - `[data-wrap="off"]` on an ancestor: long lines of code scroll.
- *
- * @param talk leaves out the rows that the conversation view does not show
  */
 export async function drawMessages(rows: ReaderRow[], view: View, talk: boolean): Promise<string> {
   const { sessions = {} } = view;
@@ -38,8 +35,8 @@ export async function drawMessages(rows: ReaderRow[], view: View, talk: boolean)
 const drawRow: Scene["drawRow"] = (row, scene) => <Row key={row.position} row={row} scene={scene} />;
 
 /**
- * @param part a part's index, or `part.block+offset` for the rest of a block: the fold's `data-part`
- * @returns undefined if `part`, which comes from the browser, names none
+ * @param part a part's index, or `part.block+offset` for the rest of a block @returns undefined if `part`, which
+ * comes from the browser, names none
  */
 export async function drawBody(row: ReaderRow, view: View, part = "0"): Promise<string | undefined> {
   const [, partIndex, blockIndex, offset] = /^(\d{1,4})(?:\.(\d{1,4})\+(\d{1,9}))?$/.exec(part) ?? [];

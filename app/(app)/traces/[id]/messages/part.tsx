@@ -69,7 +69,6 @@ function Fold({ part, index, scene, max }: FoldProps) {
   );
 }
 
-/** The last lines of a failed call; the fold above contains all of them. */
 function Tail({ part, scene }: { part: RowPart; scene: Scene }) {
   const output = part.blocks.findLast((block) => block.type === "output");
   if (output?.type !== "output") return null;

@@ -30,7 +30,7 @@ export function PictureDialog({ list }: { list: RefObject<HTMLElement | null> })
     if (key === "ArrowLeft") step(-1);
     if (key === "ArrowRight") step(1);
   };
-  // The event arrives a moment after closing, when the dialog may be open again.
+  // The event may arrive when the dialog is open again.
   const onClose = () => !dialog.current?.open && setPictures([]);
   const shown = pictures[at];
   return (

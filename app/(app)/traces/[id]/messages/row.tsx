@@ -67,7 +67,7 @@ function Group({ row, scene }: RowProps) {
   );
 }
 
-/** The first member has no id, since its position is the group's. */
+/** The group has its first member's position as id. */
 function Member({ row, scene }: RowProps) {
   const { position, positions } = row;
   const own = { ...scene, ...(!scene.nested && { position, positions }) };
@@ -88,7 +88,6 @@ const getRowLabel = ({ role, kind }: ReaderRow, { person }: Scene) =>
     ? person
     : (Object.hasOwn(speakers, role ?? "") && speakers[role ?? ""]) || (role?.slice(0, 32) ?? "Unknown role");
 
-/** Names the model only if it differs from the one before. */
 function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: RowProps) {
   if (kind === "user" || turnStart) return <h2 className="speaker speaker-user">{person}</h2>;
   if (kind !== "assistant") return null;

@@ -18,18 +18,16 @@ export type Scene = {
   zone: string;
   /** Paths are shown relative to these folders. */
   place: SessionFolders;
-  /** Sessions that messages name, by source id; empty for shared sessions. */
   sessions: Sessions;
   /** The row's own position, and all that lead to it. */
   position: number;
   positions: number[];
-  /** Inside a sub-agent's messages, whose rows have no position in the session. */
+  /** In a sub-agent's messages, whose rows have no position. */
   nested: boolean;
-  /** Budgets for Markdown, for open highlighted code, and for folded code. */
   words: Effort;
   open: Effort;
   closed: Effort;
-  /** Passed on, because an import would be circular: rows contain blocks. */
+  /** Passed on, because an import would be circular. */
   drawRow: (row: ReaderRow, scene: Scene) => ReactNode;
 };
 

@@ -1,6 +1,5 @@
 import { sliceEnd } from "#lib/reader/text";
 
-/** How much text is drawn at once, on the page and on request. */
 export const slices = {
   page: { lines: 200, characters: 16_000 },
   more: { lines: 2000, characters: 128_000 },
@@ -16,7 +15,7 @@ export function plainSlice(text: string, from: number, max: { lines: number; cha
   return { text: text.slice(from, end), end };
 }
 
-/** Ends between paragraphs if possible; a fence that is cut is closed here and reopened in the next slice. */
+/** A fence that is cut is closed here and reopened in the next slice. */
 export function markdownSlice(text: string, from: number, max: { lines: number; characters: number }): Slice {
   const opened = from === 0 ? "" : openFence(text.slice(0, from));
   const characters = Math.min(max.characters, slices.page.characters - 1000);

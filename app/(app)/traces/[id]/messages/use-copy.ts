@@ -5,11 +5,7 @@ import { rowSelector } from "../frame/geometry";
 /** A group may have many messages. */
 const maxCopied = 50;
 
-/**
- * Handles copy buttons: `data-copy="message"` copies the row's stored Markdown, `block` and `command` the `pre`
- * beside the button.
- * @param say announces the result
- */
+/** @param say announces the result */
 export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, say: (text: string) => void) {
   useEffect(() => {
     const place = list.current;

@@ -29,7 +29,6 @@ export const FileList = memo(function FileList({ outline, onPick }: { outline: O
   );
 });
 
-/** Without script the list can't be opened, so each file is a link. */
 export function PlainFileList({ outline }: { outline: Outline }) {
   const { page } = useFrame();
   if (outline.files.length === 0) return <p className="p-3 text-code text-muted">{noFile}</p>;
@@ -86,7 +85,7 @@ function FileRow({ file, onPick }: { file: File } & Picks) {
 /** Characters at a name's end that are never cut. */
 const tail = 9;
 
-/** Cuts a long path in the middle, so that the file's name stays visible. */
+/** Cuts in the middle, so that the file's name stays visible. */
 function PathText({ path, isMuted }: { path: string; isMuted: boolean }) {
   const shown = path.replace(/^(?:\/(?:Users|home)\/[^/]+|\/root)(?=\/.)/, "~");
   const name = shown.lastIndexOf("/", shown.length - 2) + 1;
@@ -157,7 +156,7 @@ export type Picks = { onPick: (() => void) | undefined };
 
 type PickProps = { position: number; title: string; isTall?: boolean; children: React.ReactNode } & Picks;
 
-/** A link that the frame turns into a jump. @param isTall has two lines */
+/** @param isTall has two lines */
 export function Pick({ position, title, isTall, onPick, children }: PickProps) {
   const { page } = useFrame();
   return (

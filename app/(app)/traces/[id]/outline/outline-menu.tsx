@@ -8,7 +8,6 @@ import { OutlineTabs } from "./outline";
 
 const lineLook = "flex h-4 items-center gap-1 text-meta text-muted pointer-coarse:min-h-0";
 
-/** As high as the button that replaces it, so that the bar does not grow. */
 function PendingMenu() {
   return (
     <span className={lineLook}>
@@ -22,7 +21,6 @@ function PendingMenu() {
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void };
 
-/** The outline for narrow screens: a button that names the turn, and a sheet. */
 export function OutlineMenu({ open, onOpenChange }: Props) {
   const { outline } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);

@@ -9,7 +9,6 @@ import { useCurrent } from "../frame/where";
 import { FileList, Pick, type Picks, PlainFileList } from "./file-list";
 import { turnAt } from "./turns";
 
-/** Also gives the outline to the frame, for the keys and the menu. */
 export function OutlineRail({ outline }: { outline: Outline }) {
   const frame = useFrame();
   useEffect(() => frame.outline.set(outline), [frame, outline]);

@@ -1,4 +1,4 @@
-/** The index of the last turn that starts at or before the position; 0 before the first. */
+/** The last turn that starts at or before the position; 0 before the first. */
 export function turnAt(turns: { position: number }[], position: number): number {
   let [low, high] = [0, turns.length];
   while (low < high) {

@@ -1,6 +1,6 @@
 export const widthCookie = "spoor_outline";
 
-/** In rem. app/styles/reader.css has a rule for each, since the page's policy allows no inline style. */
+/** In rem; app/styles/reader.css has a rule for each. */
 export const widths = { min: 12, max: 32, usual: 16 };
 
 export function asWidth(value: unknown): number {

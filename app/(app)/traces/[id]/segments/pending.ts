@@ -1,9 +1,4 @@
-export type Pending = ReturnType<typeof makePending>;
-
-/**
- * Counts loads and changes, so that the next step starts only when nothing is under way. A commit does not end a load
- * that began after its change.
- */
+/** Counts loads and changes. A commit does not end a load that began after its change. */
 export function makePending() {
   let loads = 0;
   let isLoading = false;
@@ -13,7 +8,7 @@ export function makePending() {
     isLoading: () => isLoading,
     isIdle: () => !isLoading && isPlaced(),
     isPlaced,
-    /** Replaces a load in flight. @returns a function that ends it; false if another one has replaced it */
+    /** @returns a function that ends it; false if another load has replaced it */
     begin() {
       loads += 1;
       isLoading = true;

@@ -8,9 +8,9 @@ import type { SegmentRequest } from "./request";
 
 /** The conversation view hides most messages, so it reads more. */
 const sizes = { all: 100, talk: 300 };
-/** Messages read beyond the edges, to see which rows cross them. */
+/** To see which rows cross the edges. */
 const margin = 12;
-/** A segment of long messages is shorter. A single message always comes, cut at 8 MiB. */
+/** A single message always comes, cut at 8 MiB. */
 const maxBytes = 1024 * 1024;
 const { messagesPageBytes: maxMessageBytes } = limits.traces;
 /** Smaller if only a few long messages were read. */
@@ -18,15 +18,12 @@ const getMargin = ({ length }: Message[]) => Math.min(margin, Math.floor(length 
 /** The share after the requested position, including it. */
 const shareAfter = 0.7;
 
-/**
- * `start` and `end` are the inclusive indices of the wanted messages; an edge is fixed if a neighbour or the trace's
- * end decides it.
- */
+/** `start` and `end` are inclusive indices; a neighbour or the trace's end fixes an edge. */
 export type Read = {
   messages: (Message & Pick<ReaderMessage, "pictures">)[];
   start: number;
   end: number;
-  /** The index that the segment extends from to both sides; otherwise it extends from a fixed edge. */
+  /** Extends from here to both sides; otherwise from a fixed edge. */
   keep?: number;
   backwards?: boolean;
   fixed: { start: boolean; end: boolean };
@@ -35,7 +32,7 @@ export type Read = {
 };
 
 /**
- * Neighbouring segments begin at each other's edge, so they overlap nowhere and leave nothing out.
+ * Neighbouring segments begin at each other's edge.
  * @param range the only messages that exist for this reader
  * @returns undefined for a deleted or empty trace, or beyond its ends
  */
@@ -121,7 +118,6 @@ async function readBefore(source: Source, position: number, size: number): Promi
 async function readAround(source: Source, position: number, size: number): Promise<Read> {
   const wantedAfter = Math.round(size * shareAfter);
   const after = await source.later(position - 1, wantedAfter + margin);
-  // Near the end there are fewer after it, so more are taken before it.
   const before = await source.earlier(position, size - Math.min(after.messages.length, wantedAfter) + margin);
   if (after.messages.length === 0) return readBefore(source, position, size);
   const messages = [...before.messages, ...after.messages];

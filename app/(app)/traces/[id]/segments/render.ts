@@ -3,11 +3,10 @@ import { findStarted, type Started } from "#lib/traces/family";
 import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
-import type { Message } from "#lib/traces/queries";
-import { readOrigin } from "#lib/traces/queries";
+import { type Message, readOrigin } from "#lib/traces/queries";
 import { formatQuantity } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
-import { readerZone } from "../../../../components/zone";
+import { readerZone } from "../../../../components/preferences";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";
 import { formatMilliseconds } from "../messages/clock";
@@ -79,7 +78,7 @@ export async function renderSegment(
   return { ...asSegment(drawn), before };
 }
 
-/** Readers of a shared session do not learn the number of messages before it, which may be private. */
+/** Readers of a shared session do not learn how many messages precede it. */
 export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
   ...segment,
   before: 0,
@@ -107,7 +106,7 @@ export async function drawBody(
 const maxSessions = 300;
 
 /** Finds the sub-agents' sessions that messages name. */
-export async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
+async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
   const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
   const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));
   return Object.fromEntries(

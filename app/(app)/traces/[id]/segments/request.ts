@@ -20,7 +20,6 @@ export const bodyRequest = z.object({
 });
 export type BodyRequest = z.output<typeof bodyRequest>;
 
-/** The source of the reader's messages: one's own session or a share link. */
 export type Supply = {
   page: string;
   /** @returns undefined if there is nothing (any more) */

@@ -13,12 +13,10 @@ export type SegmentRows = {
   later: boolean;
 };
 
-/** The share of the cost for messages from the requested position on. */
 const shareAfter = 0.7;
 
 /**
- * Makes rows without the margins and within the cost. A row that must be split is rebuilt from its remaining
- * messages.
+ * A row that must be split is rebuilt from its remaining messages.
  * @param talk rows that the conversation view leaves out cost nothing
  * @param maxCost in the unit of `getDrawingCost`; one row always comes
  */
@@ -50,7 +48,6 @@ function affordable(read: Read, rows: ReaderRow[], maxCost: number): Pick<Read, 
   const { messages, start, end, keep, backwards, fixed } = read;
   const costs = new Map(rows.map((row) => [row.position, getDrawingCost(row)]));
   const costAt = (index: number) => costs.get(messages[index]?.position ?? -1) ?? 0;
-  /** The last affordable index from `from` towards `to`, and the remaining budget. */
   const extend = (from: number, to: number, budget: number) => {
     const step = to < from ? -1 : 1;
     let at = from;
@@ -77,16 +74,14 @@ function affordable(read: Read, rows: ReaderRow[], maxCost: number): Pick<Read, 
 
 type CutRow = { positions: number[] };
 
-/** Messages by which an edge may move to avoid splitting a row. */
 const slack = 50;
 
 /**
- * Finds a segment's edges near the wanted ones, but not between messages of one row (a call and its result, folded
- * tools).
- * @param positions of all messages read, ascending, including a margin beyond the edges
- * @param wanted indices into `positions`, both inclusive; the message at `keep` must be inside
- * @param fixed edges that may not move: a neighbouring segment or the trace's end decides them
- * @returns indices, both inclusive
+ * Moves edges so that no row is split (a call and its result, folded tools).
+ * @param positions ascending, including a margin beyond the edges
+ * @param wanted inclusive indices; the message at `keep` must be inside
+ * @param fixed edges that may not move
+ * @returns inclusive indices
  */
 export function cutSegment(
   positions: number[],

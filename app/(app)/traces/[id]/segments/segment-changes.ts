@@ -12,12 +12,11 @@ export type LoadPlace = "earlier" | "later" | "jump";
 export type SegmentLoad = {
   place: LoadPlace;
   request: SegmentRequest;
-  /** Accepts a neighbour if the conversation view leaves out the message. */
   isNear?: boolean | undefined;
   toChange: (segment: Segment | undefined) => SegmentChange;
 };
 
-/** Returns the segments on the page after a change; without a segment an edge is the session's end. */
+/** Without a segment, an edge is the session's end. */
 export function changeSegments(list: Segment[], { type, segment }: SegmentChange): Segment[] {
   if (type === "reset") return [segment];
   const last = list.at(-1);
@@ -33,7 +32,6 @@ export function changeSegments(list: Segment[], { type, segment }: SegmentChange
   }
 }
 
-/** The page still shows the previous view, so nothing can be added to it. */
 export const isOtherView = ([first]: Segment[], talk: boolean): boolean => first?.talk !== talk;
 
 /** Returns the segment on the page that contains the target. */
@@ -44,13 +42,12 @@ export function findCovering(list: Segment[], target: Target): Segment | undefin
 }
 
 const screensAhead = 2;
-/** A fast wheel scrolls this far in the second that a busy server takes for a segment. */
+/** Scrolled by a fast wheel in the second that a busy server takes. */
 const minPixelsAhead = 3000;
 
-/** How far from the visible part segments are loaded, in pixels. */
 export const getReach = (): number => Math.max(window.innerHeight * screensAhead, minPixelsAhead);
 
-/** Returns the neighbour to load if the reader is near it. @param rect of all segments on the page */
+/** @param rect of all segments on the page */
 export function findNextLoad(
   segments: Segment[],
   rect: DOMRect,
@@ -70,7 +67,7 @@ export function findNextLoad(
   return undefined;
 }
 
-/** Loads the last segment again, which has grown. @param onCome called before the page changes */
+/** @param onCome called before the page changes */
 export const loadAgain = ({ first }: Segment, onCome: () => void): SegmentLoad => ({
   place: "later",
   request: first > 0 ? { after: first - 1 } : {},
@@ -83,7 +80,7 @@ export const loadAgain = ({ first }: Segment, onCome: () => void): SegmentLoad =
 
 const maxPosition = 2_147_483_647;
 
-/** Replaces all segments on the page. @param onNone called if there is none */
+/** @param onNone called if there is none */
 export const loadTarget = (target: Target, onNone?: () => void): SegmentLoad => ({
   place: "jump",
   request: "position" in target ? { at: target.position } : target.edge === "start" ? {} : { before: maxPosition },

@@ -33,7 +33,7 @@ export function SegmentList({ list, segments, failed, live, retry, href, onMount
       {/* Only messages take part in scroll anchoring (reader.css). */}
       <div ref={list} className="min-w-0" data-messages>
         {segments.map((segment) => (
-          // A grown segment and another view get new elements, so that their folds are restored.
+          // A grown segment and another view get new elements, which restores their folds.
           <SegmentView key={`${segment.first} ${segment.count} ${segment.talk}`} segment={segment} onMount={onMount} />
         ))}
       </div>
@@ -64,7 +64,7 @@ const SegmentView = memo(function SegmentView({ segment, onMount }: { segment: S
     <section
       ref={ref}
       data-first={segment.first}
-      // Contained from the start, since adding content-visibility later counts as a layout shift in Chromium.
+      // Adding containment later counts as a layout shift in Chromium.
       className="-mx-2 flow-root px-2 [contain:layout_style_paint]"
       // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
       dangerouslySetInnerHTML={segment.markup}
@@ -77,7 +77,6 @@ type EdgeProps = { failed: boolean; retry: () => void; href: string; name: "Earl
 /** A link without script; with it, a loading message. */
 function Edge({ failed, retry, href, name, live }: EdgeProps) {
   return (
-    // Sticky, to stay visible in the space below the last segment.
     <div
       data-edge=""
       className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}

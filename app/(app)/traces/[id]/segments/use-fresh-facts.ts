@@ -5,8 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useTransition } from "react";
 const everyMs = 30_000;
 
 /**
- * Renders facts and outline again when the session has grown: at once, and again when its totals are likely updated.
- * @param end the last position, if the end is loaded
+ * Refreshes at once, and again when the totals are likely updated. @param end the last position, if the end is loaded
  */
 export function useFreshFacts(end: number | undefined): void {
   const router = useRouter();

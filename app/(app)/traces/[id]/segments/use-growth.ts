@@ -7,7 +7,6 @@ const everySeconds = 10;
 
 type Grown = Growth & { after: number };
 
-/** Polls for new messages and the session's state while the tab is visible. Only the owner asks. */
 export function useGrowth(traceId: string | undefined, last: number, whole: boolean, standing: Standing): Growth {
   const [grown, setGrown] = useState<Grown>({ after: last, messages: 0, ...standing });
   useEffect(() => {

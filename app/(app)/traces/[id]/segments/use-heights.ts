@@ -3,14 +3,13 @@ import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { articleAt, getPosition, topArticle } from "../frame/geometry";
 
 /**
- * Lets the browser skip segments out of sight, each with its measured height: estimated heights make scrolling jump.
+ * Lets the browser skip segments out of sight: estimated heights would make scrolling jump.
  * @returns `remeasure` is for changes of height out of sight
  */
 export function useHeights(list: RefObject<HTMLElement | null>) {
   const observer = useRef<ResizeObserver>(undefined);
   const observed = useRef(new Set<HTMLElement>());
   const width = useRef(0);
-  /** The row at the top and its place after the last scroll. */
   const anchor = useRef<{ position: number; top: number }>(undefined);
 
   const remeasure = useCallback(() => {

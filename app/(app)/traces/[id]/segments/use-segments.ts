@@ -31,7 +31,6 @@ type Props = {
   supply: Supply;
   talk: boolean;
   initial: Segment;
-  /** Called if the conversation view leaves out the message that was jumped to. */
   onHidden: () => void;
 };
 
@@ -40,7 +39,6 @@ export function useSegments({ list, supply, talk, initial, onHidden }: Props) {
   const { segments, placed, pending, lastChange, change } = useChanges(initial, talk);
   const current = useRef(segments);
   const { failedPlace, failed, fail, load } = useLoad({ supply, talk, pending, change, onHidden });
-  /** The jump to make as soon as its message is on the page. */
   const target = useRef<Target>(undefined);
   const missed = useRef<Target>(undefined);
 
@@ -70,7 +68,7 @@ export function useSegments({ list, supply, talk, initial, onHidden }: Props) {
     [talk, pending, load, advance, onHidden],
   );
 
-  /** Reloads the last segment after it has grown, and stays at the end unless the reader left it. */
+  /** Reloads the last segment and stays at the end unless the reader left it. */
   const follow = useCallback(
     async (isStill: () => boolean) => {
       const last = current.current.at(-1);

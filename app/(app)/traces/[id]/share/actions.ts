@@ -13,7 +13,6 @@ const position = z.preprocess(
   z.int().min(0).max(limits.message.integer).nullable(),
 );
 
-/** `days` may be `never`. By default secrets are masked and pictures left out. */
 const shareForm = z.object({
   id: z.uuid(),
   from: position,

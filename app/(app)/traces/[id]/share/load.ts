@@ -10,7 +10,7 @@ import { toStranger } from "./stranger";
 const edge = z.int().min(0).max(limits.message.integer).nullable();
 const sharing = z.object({ traceId: z.uuid(), from: edge, to: edge, masked: z.boolean(), pictures: z.boolean() });
 
-/** Draws the body as the link's reader will see it. Read-only. @returns undefined if there is none */
+/** Read-only. @returns undefined if there is none */
 export async function loadPreviewBody(
   given: z.input<typeof sharing>,
   input: z.input<typeof bodyRequest>,

@@ -1,9 +1,10 @@
+import "../messages/styles";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import type { Outline, Turn } from "#lib/reader/outline";
-import { getTitle } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/titles/find";
 import { checkForOthers } from "#lib/traces/check";
 import { readOutline } from "#lib/traces/outline";
 import { hasPictures } from "#lib/traces/pictures";
@@ -12,8 +13,7 @@ import { listShares, type Sharing } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import { formatQuantity } from "../../../../components/figures";
 import { Form } from "../../../../components/form";
-import { orMissing } from "../../../../components/or-missing";
-import "../messages/styles";
+import { orMissing } from "../../../../components/missing";
 import { drawSegment } from "../segments/render";
 import { parseSegmentRequest } from "../segments/request";
 import { shareAction } from "./actions";
@@ -139,7 +139,7 @@ function Choices({ outline, sharing: { from, to, masked, pictures }, hasPictures
           From turn
         </label>
         <select id="from" name="from" defaultValue={from ?? ""} className="input max-w-72">
-          <option value="">the start</option>
+          <option value="">Start</option>
           {from !== null && !turns.some(({ position }) => position === from) && (
             <option value={from}>message {from}</option>
           )}

@@ -11,7 +11,6 @@ const position = z
   .transform(Number)
   .pipe(z.int().max(limits.message.integer));
 
-/** Defaults to the whole session with secrets hidden and without pictures. */
 function parseSharing(query: SearchParams): Sharing {
   const at = (name: string) => position.safeParse(query[name]).data ?? null;
   const [from, to] = [at("from"), at("to")];

@@ -9,7 +9,6 @@ import type { BodyRequest } from "../segments/request";
 
 type Props = { markup: Markup; load: (body: BodyRequest) => Promise<string | undefined> };
 
-/** Messages for readers without an account, with folds and copy buttons. */
 export function SharedMessages({ markup, load }: Props) {
   const list = useRef<HTMLDivElement | null>(null);
   const [said, setSaid] = useState("");

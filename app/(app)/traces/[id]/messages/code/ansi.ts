@@ -3,10 +3,8 @@ export const controlStart = "\u001b";
 /** SGR sequences (ECMA-48, 8.3.117) set and reset colours and styles. */
 export const colours = new RegExp(`${controlStart}\\[[0-9;:]*m`, "g");
 
-/** Earlier colours that are never reset are rare, and outputs may be megabytes. */
 const maxLookedAt = 64_000;
 
-/** Returns one sequence that restores the colours and styles at a text's end. */
 export function coloursAfter(text: string): string {
   const looked = text.slice(Math.max(text.lastIndexOf(`${controlStart}[0m`), text.length - maxLookedAt, 0));
   const set = new Map<string, string>();

@@ -2,7 +2,6 @@ import type { Effort } from "../effort";
 import { colours, coloursAfter, controlStart } from "./ansi";
 import { type CodeSpan, highlight } from "./highlight";
 
-/** Plain if the language is unknown or the text is long. */
 export function CodeBlock(props: { text: string; language: string; label?: string | undefined; effort: Effort }) {
   const { text, language, label, effort } = props;
   const lines = language ? highlight(text, language, effort) : undefined;
@@ -65,7 +64,6 @@ export function CodeLine({ spans, end }: { spans: CodeSpan[]; end: string }) {
   );
 }
 
-/** Sequences that move the cursor, erase or set titles mean nothing in stored text. */
 const movements = new RegExp(
   `${controlStart}(?:\\[[0-9;?<=>]*[@-ln-~]|\\][^\\u0007${controlStart}\\n]{0,2000}(?:\\u0007|${controlStart}\\\\)|[()][0-9A-B]|[=>78])`,
   "g",

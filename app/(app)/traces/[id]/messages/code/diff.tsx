@@ -7,15 +7,11 @@ import { type CodeSpan, highlight } from "./highlight";
 import { type Marks, markWords } from "./words";
 
 const maxDrawnCharacters = 2000;
-/** Longer runs of unchanged lines are folded, except at their ends. */
 const context = { longest: 9, kept: 3 };
 
 type Props = { lines: DiffLine[]; from?: number; to?: number; language: string; effort: Effort };
 
-/**
- * The style sheet draws signs and numbers, so that only code is copied. Removed and added lines share a `span.pair`,
- * which may be set side by side.
- */
+/** The style sheet draws signs and numbers, so that only code is copied. */
 export function Diff({ lines, from = 0, to = lines.length, language, effort }: Props) {
   const drawn = drawnLines(lines.slice(from, to), numberLines(lines).slice(from, to), language, effort);
   return (
@@ -34,7 +30,6 @@ function groupRuns(lines: DiffLine[]): Run[] {
   for (const [at, { type }] of lines.entries()) {
     const kind = type === "hunk" || type === "same" ? type : "pair";
     const last = runs.at(-1);
-    // A line that is removed after others were added begins a further pair.
     const begins = kind === "pair" && type === "removed" && lines[at - 1]?.type === "added";
     if (last?.type === kind && kind !== "hunk" && !begins) last.to = at + 1;
     else runs.push({ type: kind, from: at, to: at + 1 });
@@ -63,7 +58,6 @@ function drawRun({ type, from, to }: Run, drawn: ReactNode[], isFirst: boolean):
   ];
 }
 
-/** Numbers removed lines by the old file, others by the new one. */
 function numberLines(lines: DiffLine[]): (number | undefined)[] {
   let next: [old: number, now: number] | undefined;
   return lines.map(({ type, at }) => {

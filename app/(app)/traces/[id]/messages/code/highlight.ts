@@ -5,10 +5,7 @@ import { createOnigurumaEngine } from "shiki/engine/oniguruma";
 import type { Effort } from "../effort";
 import { coloursAfter } from "./ansi";
 
-/**
- * Grammars by the names in lib/reader/vocabulary.ts. They run on Oniguruma, since the JavaScript engine takes seconds
- * for some long lines.
- */
+/** They run on Oniguruma: the JavaScript engine takes seconds for some long lines. */
 const grammars: Record<string, () => Promise<{ default: LanguageInput }>> = {
   bash: () => import("shiki/langs/bash.mjs"),
   c: () => import("shiki/langs/c.mjs"),
@@ -50,7 +47,6 @@ const grammars: Record<string, () => Promise<{ default: LanguageInput }>> = {
   zig: () => import("shiki/langs/zig.mjs"),
 };
 
-/** Scopes by the class in code.css, in the order of the theme's colours. */
 const scopes: [className: string, scope: string[]][] = [
   ["", []],
   ["c", ["comment", "punctuation.definition.comment"]],
@@ -69,7 +65,7 @@ const terminal = ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", 
 const colour = (index: number) => `#0000${index.toString(16).padStart(2, "0")}`;
 const ansiBase = 0x80;
 
-/** The theme's colours are class names, since the page's policy allows no style attributes. */
+/** Class names, since the page's policy allows no style attributes. */
 const theme: ThemeRegistration = {
   name: "classes",
   type: "light",
@@ -113,7 +109,7 @@ export async function prepareLanguages(languages: Set<string>): Promise<void> {
   for (const language of languages) if (!loaded.has(language)) warmUp(ready, language);
 }
 
-/** A grammar's first use takes ten times as long as later ones, and no text's budget should pay for it. */
+/** A grammar's first use is ten times slower, and no text's budget should pay for it. */
 function warmUp(core: HighlighterCore, language: string): void {
   if (core.getLoadedLanguages().includes(language)) core.codeToTokensBase(sample, { lang: language, theme: "classes" });
 }
@@ -128,7 +124,7 @@ u: v
 const max = { lines: 500, characters: 60_000, lineLength: 1000 };
 const stepLines = 20;
 
-/** Returns undefined if the text stays plain: no grammar, too long, or no effort left. */
+/** Undefined if the text stays plain. */
 export function highlight(text: string, language: string, effort: Effort): CodeSpan[][] | undefined {
   if (!ready || text.length > max.characters) return undefined;
   if (language !== "ansi" && !ready.getLoadedLanguages().includes(language)) return undefined;
@@ -160,7 +156,7 @@ function tokenize(core: HighlighterCore, lines: string[], language: string, effo
 
 const shownBlank = /ansi-(?:on|inverse)|\b[ux]\b/;
 
-/** Joins neighbours of one class; blanks take their neighbour's class if it doesn't show. */
+/** Blanks take their neighbour's class if it doesn't show. */
 function toSpans(tokens: ThemedToken[]): CodeSpan[] {
   const spans: CodeSpan[] = [];
   for (const token of tokens) {
@@ -196,7 +192,6 @@ function getBackgroundClass(bgColor: string | undefined): string {
   return bgColor.startsWith(colour(0)) ? "ansi-inverse" : ansiClass(bgColor).replace("ansi-", "ansi-on-");
 }
 
-/** A custom colour becomes the nearest of the eight ANSI colours. */
 function ansiClass(color: string): string {
   const known = classes.get(color.slice(0, 7));
   if (known !== undefined) return known;

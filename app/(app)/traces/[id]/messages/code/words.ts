@@ -5,7 +5,6 @@ export type Marks = { from: number; to: number; changed: boolean }[];
 
 const comparable = { pairs: 100, lineLength: 300 };
 
-/** Compares lines in pairs if as many were added as removed. */
 export function markWords(lines: DiffLine[]): Map<number, Marks> {
   const marked = new Map<number, Marks>();
   let pairs = 0;

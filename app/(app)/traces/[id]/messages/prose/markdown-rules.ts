@@ -1,9 +1,8 @@
 import "server-only";
 
-/** Repeated marks such as `**a_`, `>` or `1. ` take the Markdown parser seconds or overflow its stack. */
+/** Some repeated marks take the Markdown parser seconds or overflow its stack. */
 const bounds = {
   characters: 16_000,
-  /** Quotes and list items that start in one line, and their largest indentation. */
   containers: 16,
   fencedContainers: 100,
   indent: 64,
@@ -15,7 +14,6 @@ const bounds = {
   fencedWork: 9_000_000,
 };
 
-/** False if parsing the text as Markdown could take too long. */
 export function isAffordable(text: string): boolean {
   if (text.length > bounds.characters) return false;
   const work = { plain: 0, fenced: 0 };
@@ -76,7 +74,6 @@ export function bounded() {
   };
 }
 
-/** Accepts addresses that the browser will read as web or mail links. */
 export function safeHref(address: string | undefined): string | undefined {
   if (!address || address.length > 4096) return undefined;
   if (!/^(?:https?:\/\/|mailto:)/i.test(address) || !URL.canParse(address)) return undefined;
@@ -85,7 +82,7 @@ export function safeHref(address: string | undefined): string | undefined {
 
 type HeadingNode = { type: string; depth?: number; children?: HeadingNode[]; data?: object };
 
-/** A remark plugin: headings start below the page's own and skip no level, but keep their look. */
+/** A remark plugin: headings start below the page's own and skip no level. */
 export function headings() {
   return (tree: HeadingNode): void => {
     let before = 0;

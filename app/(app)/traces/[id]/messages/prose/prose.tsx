@@ -6,7 +6,7 @@ import { CodeBlock } from "../code/code";
 import type { Effort } from "../effort";
 import { bounded, headings, isAffordable, safeHref, TooMuch } from "./markdown-rules";
 
-/** GitHub's Markdown without raw HTML; plain text if parsing would take too long. */
+/** GitHub's Markdown without raw HTML. */
 export function Prose(props: { text: string; anchor: string; words: Effort; effort: Effort }) {
   const { text, anchor, words, effort } = props;
   const drawn = !words.isSpent() && isAffordable(text) ? words.spend(() => draw(text, anchor, effort)) : undefined;
@@ -47,7 +47,6 @@ const cell = (Tag: "td" | "th") =>
     return <Tag className={align === "right" || align === "center" ? `cell-${align}` : undefined}>{children}</Tag>;
   };
 
-/** An unsafe link becomes text with the address in its title. */
 function Anchor({
   href,
   children,
@@ -97,7 +96,6 @@ const Table = ({ children }: { children?: ReactNode }) => (
   </div>
 );
 
-/** Lists and quotes have their marks on the side where their text starts. */
 const directed = (Tag: "ul" | "ol" | "blockquote") =>
   function Directed({ node: _, ...rest }: { children?: ReactNode } & ExtraProps) {
     return <Tag dir="auto" {...rest} />;

@@ -4,7 +4,6 @@ import { CodeBlock, Output } from "../code/code";
 import type { Effort } from "../effort";
 import { safeHref } from "./markdown-rules";
 
-/** Keeps a person's line breaks and shows pasted output as programs printed it. */
 export function Said({ text, effort }: { text: string; effort: Effort }) {
   return (
     <div className="said">

@@ -3,9 +3,9 @@ import { type FormEvent, useActionState, useEffect, useRef } from "react";
 import { ErrorSummary } from "../../components/error-summary";
 import type { FormAction } from "../../components/form";
 
-export const replayFormId = "replay";
+const replayFormId = "replay";
 
-/** Shared by every Replay button, so that the result keeps the focus when a row disappears. */
+/** Shared, so that the result keeps the focus when a row disappears. */
 export function ReplayForm({ action }: { action: FormAction }) {
   const [state, send, pending] = useActionState(action, {});
   const isSending = useRef(false); // `pending` changes too late for the second click of a double one
@@ -31,5 +31,21 @@ export function ReplayForm({ action }: { action: FormAction }) {
         )}
       </div>
     </form>
+  );
+}
+
+export function ReplayButton({ jobId, describedBy }: { jobId: string | "all"; describedBy?: string }) {
+  const isAll = jobId === "all";
+  return (
+    <button
+      type="submit"
+      form={replayFormId}
+      name={isAll ? "all" : "id"}
+      value={isAll ? "1" : jobId}
+      aria-describedby={describedBy}
+      className="button w-fit"
+    >
+      {isAll ? "Replay all" : "Replay"}
+    </button>
   );
 }

@@ -1,8 +1,10 @@
 import { EventEmitter } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { IncomingMessage, type ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
+import { isPage } from "#lib/server/refusals";
+import { hasTooManyPages, limitBodies, renderInTurn } from "#lib/server/request-limits";
 
 afterEach(() => vi.useRealTimers());
 
@@ -83,4 +85,37 @@ test("files and the API are no pages", () => {
       isPageAt,
     ),
   ).toEqual([]);
+});
+
+const waiting = (): IncomingMessage => new IncomingMessage(new Socket());
+const states = (requests: IncomingMessage[]) => requests.map(({ destroyed }) => (destroyed ? "ended" : "waits"));
+
+test("one body too many ends the oldest of the network that has the most, and none that has come whole", () => {
+  const [own, whole, ...greedy] = Array.from({ length: 6 }, waiting);
+  if (!own || !whole) throw new Error("there are six");
+  whole.complete = true;
+  limitBodies(own, "10.0.0.1", 4);
+  limitBodies(whole, "10.0.0.2", 4);
+  for (const request of greedy.slice(0, 3)) limitBodies(request, "10.0.0.2", 4);
+  expect(states([own, whole, ...greedy])).toEqual(Array(6).fill("waits"));
+  const other = waiting();
+  limitBodies(other, "10.0.0.3", 4);
+  expect(states([own, whole, other, ...greedy])).toEqual([
+    "waits",
+    "waits",
+    "waits",
+    "ended",
+    "waits",
+    "waits",
+    "waits",
+  ]);
+  for (const request of [own, whole, other, ...greedy]) request.emit("close");
+});
+
+test("a request that is over leaves its place", () => {
+  const [first, second] = [waiting(), waiting()];
+  limitBodies(first, "10.0.0.1", 1);
+  first.emit("close");
+  limitBodies(second, "10.0.0.1", 1);
+  expect(states([first, second])).toEqual(["waits", "waits"]);
 });
