@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { formatFilePatch, notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString } from "../values.ts";
 import { makeFileMessage } from "./attachments.ts";
 import { callTypes, isFailure, readPart, resultTypes, silentTypes } from "./block-types.ts";
 import { readSystemLine } from "./notices.ts";
@@ -92,14 +92,14 @@ function isProgramsText(text: string): boolean {
 }
 
 function isInjected({ isMeta, isCompactSummary, origin }: Fields): boolean {
-  const from = isFields(origin) ? asString(origin.kind) : undefined;
+  const from = asString(asFields(origin).kind);
   return isMeta === true || isCompactSummary === true || (from !== undefined && from !== "human");
 }
 
 const assistant = (text: string): Message => ({ role: "assistant", content: text });
 
 function readResult(block: Fields, record: Fields, { dialect, outputs, unhandled }: LineContext): Message {
-  const details = isFields(record.toolUseResult) ? record.toolUseResult : {};
+  const details = asFields(record.toolUseResult);
   const agentId = asString(details.agentId);
   const sessionId = asString(record.sessionId);
   const { content } = block;

@@ -1,7 +1,7 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString } from "../values.ts";
 import { systemTypes } from "./line-types.ts";
 
 export function readSystemLine(record: Fields, unhandled: Unhandled): Message[] {
@@ -63,7 +63,7 @@ function readHookText({ content, stdout, stderr, blockingError, message, respons
   if (said) return said;
   if (isFields(blockingError)) return asString(blockingError.blockingError) ?? "";
   if (isFields(response)) {
-    const specific = isFields(response.hookSpecificOutput) ? response.hookSpecificOutput : {};
+    const specific = asFields(response.hookSpecificOutput);
     return [...listTexts(response.systemMessage), ...listTexts(specific.additionalContext)].join("\n");
   }
   // JSON from a hook is an instruction to the program.

@@ -4,7 +4,7 @@ import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
 import { notice, withMetadata } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { asCopy, withUsage } from "../usage.ts";
-import { asString, asTimestamp } from "../values.ts";
+import { asFields, asString, asTimestamp } from "../values.ts";
 import { AnswerTracker, growMessage, type SavedAnswer } from "./answer.ts";
 import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
@@ -257,7 +257,7 @@ export class ClaudeSession {
   }
 
   #beginAnswer({ message, apiBlockIndex }: Fields): boolean {
-    return this.#answer.begin(isFields(message) ? asString(message.id) : undefined, apiBlockIndex);
+    return this.#answer.begin(asString(asFields(message).id), apiBlockIndex);
   }
 
   #readCost(record: Fields, costs: AnswerCosts, isFirst: boolean): Cost {

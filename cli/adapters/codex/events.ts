@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { notice, toNotices } from "../messages.ts";
-import { asFields, asString, joinTexts, toWords } from "../values.ts";
+import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 
 /** Most of these events are no longer written, or never were by a released version. */
 const skippedEvents = toWords(`
@@ -49,7 +49,7 @@ const describeRollback = (turns: unknown): string =>
 
 function readHookText(run: unknown): string {
   const { status_message: status, entries } = asFields(run);
-  const texts = Array.isArray(entries) ? entries.filter(isFields).map(({ text }) => text) : [];
+  const texts = listFields(entries).map(({ text }) => text);
   return joinTexts([status, ...texts]);
 }
 

@@ -57,7 +57,7 @@ export function readItem(item: Fields, unhandled: Unhandled, agentPath?: string)
 /** Events may repeat the texts of a reasoning item one by one. */
 export const listReasoningTexts = ({ summary, content }: Fields): string[] =>
   [summary, content].flatMap((parts) => {
-    const texts = Array.isArray(parts) ? parts.filter(isFields).flatMap(({ text }) => asString(text) ?? []) : [];
+    const texts = listFields(parts).flatMap(({ text }) => asString(text) ?? []);
     return texts.length > 1 ? [...texts, texts.join("\n"), texts.join("")] : texts;
   });
 

@@ -106,9 +106,8 @@ function nameFiles(message: Message, { content }: Fields, { contextItems }: Fiel
 }
 
 function findModel({ promptLogs }: Fields): string | undefined {
-  const log = Array.isArray(promptLogs) ? promptLogs.filter(isFields).at(-1) : undefined;
-  const options = isFields(log?.completionOptions) ? log.completionOptions : {};
-  return asString(options.model) ?? asString(log?.modelTitle);
+  const log = listFields(promptLogs).at(-1);
+  return asString(asFields(log?.completionOptions).model) ?? asString(log?.modelTitle);
 }
 
 const getUsageModel = (usage: unknown): string | undefined => asString(asFields(usage).model);
