@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
-import { notice, withMetadata } from "../messages.ts";
+import { makeNotice, withMetadata } from "../messages.ts";
 import { formatData } from "../pictures.ts";
 import { asFields, asString } from "../values.ts";
 import { contextTypes, fileTypes } from "./line-types.ts";
@@ -35,7 +35,7 @@ function readQueued(attachment: Fields, isMeta: boolean): Message[] {
     if (isFile(block)) return [makeFileMessage(block)];
     const text = asString(block.text);
     if (text === undefined || text.trim() === "") return [];
-    return [isOwn ? { role: "user", content: text } : notice(text, "user")];
+    return [isOwn ? { role: "user", content: text } : makeNotice(text, "user")];
   });
 }
 

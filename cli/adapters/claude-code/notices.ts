@@ -1,6 +1,6 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { notice, withMetadata } from "../messages.ts";
+import { makeNotice, withMetadata } from "../messages.ts";
 import { asCount, asFields, asString } from "../values.ts";
 import { systemTypes } from "./line-types.ts";
 
@@ -16,7 +16,7 @@ export function readSystemLine(record: Fields, unhandled: Unhandled): Message[] 
 }
 
 const nameNotice = (text: string, subtype: string): Message =>
-  subtype ? withMetadata(notice(text), { subtype }) : notice(text);
+  subtype ? withMetadata(makeNotice(text), { subtype }) : makeNotice(text);
 
 function getSystemText(subtype: string, record: Fields): string | undefined {
   if (subtype === "api_error") return formatApiError(record);
