@@ -8,7 +8,6 @@ const restOfCommand = String.raw`[^\n|]{0,120}?(?:\n|\\{1,3}n){1,3}(?:\s|\d{1,5}
 const printed = (value: string, ahead = "") =>
   new RegExp(String.raw`^${ahead}${restOfCommand}(${value})(?![^\s\\"'])`, "i");
 
-/** Secrets that a command prints alone on a line. */
 const outputs: readonly Detector[] = [
   findAfter("private-key", "wg genkey|wg genpsk", printed(String.raw`[A-Za-z\d+/]{43}=`), isRandom),
   findPasswordAfter("master.key|credentials/production.key", printed(String.raw`[\da-f]{32}`), isRandom),
@@ -33,7 +32,6 @@ const outputs: readonly Detector[] = [
   findPasswordAfter(["| base64 -d", "| base64 --decode"], printed(String.raw`[^\s"'\\]{12,256}`), isDense),
 ];
 
-/** Passwords among the arguments of a command, and those that are piped into one. */
 const options: readonly Detector[] = [
   findBefore(
     "assignment",
@@ -73,7 +71,6 @@ const options: readonly Detector[] = [
   findPasswordAfter("service install |run --token ", /^(eyJ[\w-]{80,800}={0,2})/, isRandom, { chars: 900 }),
 ];
 
-/** Passwords that are sent to a server, printed by one, or told to somebody. */
 const dialogs: readonly Detector[] = [
   findPasswordAfter('send "|send -- "|send \\"', /^([^\s"\\]{6,64})\\+r/),
   findPasswordAfter("> auth |redis-cli auth ", /^(?:[\w-]{1,32} )?\\{0,7}["']?([^\s"'\\]{6,128})/),

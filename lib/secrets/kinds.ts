@@ -1,5 +1,5 @@
 /** Counted up with each change of what is found: what an earlier version has searched is searched again. */
-export const rulesVersion = 10;
+export const rulesVersion = 11;
 
 /**
  * A kind of secret. Certain ones are masked, likely ones only flagged. A form begins with text, and has runs of characters in braces,

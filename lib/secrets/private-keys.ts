@@ -3,10 +3,8 @@ import type { Detector } from "#lib/secrets/detector";
 
 const maxKeyChars = 16 * 1024;
 const beginOfKey = /^(?: |\+|%20)?(?:[A-Z\d]{1,12}(?: |\+|%20)){0,3}PRIVATE(?: |\+|%20)KEY(?:(?: |\+|%20)BLOCK)?-----/;
-/** A diff puts a sign before the line. */
 const endOfKey = /^-{5,6}END[A-Z\d +%]{0,60}-----/;
 const lineOfKey = /[A-Za-z\d+/]{40}/;
-/** The lines of a key whose end is missing. */
 const linesOfKey = /^(?:\s|\\+(?:[nrt"']|(?=\s))|["'+,|]|[^\0-\x7f]|[A-Za-z0-9+/=.:>#*_-](?!----))*/;
 
 /** The length of a key after its first line, whatever each line has around it: quotes, operators, colours, HTML. */

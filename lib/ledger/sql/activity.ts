@@ -170,41 +170,18 @@ const selectDays = (messages: string, quarters: (messages: string) => string) =>
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
 
-const copiedAnswer = (value: string, place: string, order: "asc" | "desc") => `(
-    select ${value} from message_usage as answer
+const copiedAnswer = (place: string, order: "asc" | "desc") => `(
+    select counted from message_usage as answer
     where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
     order by answer.position ${order} limit 1)`;
 
-/** Maximum messages after an answer that are compared with another copy's. */
-const maxCompared = 100;
-
-/** Whether another copy of the answer goes on with the same message and a further answer, with which the message counts there. */
-const goesOnElsewhere = `exists (
-    select from message_usage as same
-    join message as other on other.user_id = $1::uuid and other.trace_id = same.trace_id
-      and other.position between same.position + 1 and same.position + ${maxCompared}
-      and other.created_at = message.created_at and other.role is not distinct from message.role
-    where same.user_id = $1::uuid and same.request_key = answer.request_key and same.trace_id <> answer.trace_id
-      and exists (select from message_usage as later where later.user_id = $1::uuid and later.trace_id = same.trace_id
-        and later.position >= other.position))`;
-
 /**
- * A copied message counts where its answer does: the next copied one, or else the last. Only traces that begin with copies
- * need this check, which reads metadata from out-of-line storage.
+ * A copied message counts where its answer does: the next copied one for a user's words, and the last one for all else. Only
+ * traces that begin with copies need this check, which reads metadata from out-of-line storage.
  */
 const own = `${timed} and (message.metadata->>'replayed' is distinct from 'true' or coalesce(
-  ${copiedAnswer("counted", ">= message.position", "asc")},
-  ${copiedAnswer(`counted and not ${goesOnElsewhere}`, "< message.position", "desc")}, false))`;
-
-/** Finds the traces that copied answers. */
-export async function findCopies(tx: PoolClient, userId: string, keys: string[]): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select distinct trace_id as id from message_usage
-     where user_id = $1 and request_key = any($2::bigint[]) and replayed`,
-    [userId, keys],
-  );
-  return rows.map(({ id }) => id);
-}
+  case when message.role = 'user' then ${copiedAnswer("> message.position", "asc")} end,
+  ${copiedAnswer("<= message.position", "desc")}, ${copiedAnswer("> message.position", "asc")}, false))`;
 
 const insertFrom = (
   messages: string,

@@ -163,6 +163,7 @@ export const surrounded: [kind: string, before: string, secret: string, after: s
   // In tables.
   ["assignment", "| user | password |\n|---|---|\n| ada | `", "harbor5047", "` |"],
   ["assignment", " id | api_token\n----+-----------\n  1 | ", `a7B${run("alnum:25")}`, "\n(1 row)"],
+  ["assignment", '{"stdout":"db.internal:5432:app:ada:', `7${run("alnum:13")}a`, '\\n"}'],
 ];
 
 /** The private parts of keys as JSON (RFC 7518), which have more than `d`. */
