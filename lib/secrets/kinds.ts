@@ -229,7 +229,7 @@ signed-url | Signature of a URL | It ends by itself; who has the URL can read wh
 mnemonic | Words of a wallet | Move what it holds to a new wallet.
 password-hash | Hash of a password | Change the password that it is of.
 cookie | Cookie of a sign-in | Sign out of the service, everywhere.
-assignment | Password or key | the issuing service
+assignment | Password or key | at the issuing service
 `;
 
 /** Of two kinds that fit the same text, the earlier one is chosen. */
