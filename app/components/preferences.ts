@@ -33,4 +33,4 @@ export const readerZone = cache(async (): Promise<string> => {
   }
 });
 
-export { addDays, startOfDay } from "#lib/usage/days";
+export { addDays, getDayStart } from "#lib/usage/days";

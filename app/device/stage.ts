@@ -1,7 +1,7 @@
 import "server-only";
 import { redirect } from "next/navigation";
 import type { SignedInUser } from "#lib/auth/guards";
-import { isTicket, makeTicket } from "#lib/auth/ticket";
+import { isTicket, makeTicket } from "#lib/auth/sent-forms";
 import { findLogin } from "#lib/device/login";
 import { SpoorError } from "#lib/errors";
 import { clientAddress, getNetwork } from "#lib/http/address";

@@ -1,4 +1,4 @@
-import { type Act, readActs, actsOfCommand } from "../../lib/evidence/commands.ts";
+import { type Act, actsOfCommand, readActs } from "../../lib/evidence/commands.ts";
 import { findCommit, joinCommits, withHash } from "../../lib/evidence/commits.ts";
 import { type Commit as Made, proofIn } from "../../lib/evidence/output.ts";
 import { type PullRequest, pullRequestAt } from "../../lib/evidence/remotes.ts";

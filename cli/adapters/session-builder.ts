@@ -2,7 +2,7 @@ import { publicRemote } from "../../lib/evidence/remotes.ts";
 import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";
-import { notice, withMetadata } from "./messages.ts";
+import { makeNotice, withMetadata } from "./messages.ts";
 import { asCopy, type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asAmount, asString, asTimestamp, getProjectName, truncate } from "./values.ts";
 
@@ -131,8 +131,8 @@ export class SessionBuilder {
   addRequests(model: string | undefined, usage: Usage): void {
     const added = this.#usage.addOnce(usage);
     if (!added || !model || model === this.#model || !this.isOpen) return;
-    const told = withMetadata(notice("Requests beside the conversation."), { model });
-    this.#sendOne(withUsage(told, added));
+    const message = withMetadata(makeNotice("Requests beside the conversation."), { model });
+    this.#sendOne(withUsage(message, added));
   }
 
   /** Sends an entry's messages, and counts the entry as skipped if there are none. */
@@ -142,15 +142,15 @@ export class SessionBuilder {
   }
 
   /** The first message gets the entry's facts. */
-  send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
+  send(messages: Message[], { isReplayed, ...facts }: EntryFacts = {}): void {
     if (isReplayed) {
-      const { at, model, uuid, requestId, serviceTier } = told;
-      const used = told.usage && new UsageCounter().addOnce(told.usage);
+      const { at, model, uuid, requestId, serviceTier } = facts;
+      const used = facts.usage && new UsageCounter().addOnce(facts.usage);
       const replayed = messages.map((message, index) => asCopy(index === 0 ? withUsage(message, used) : message));
       this.#sendEntry(replayed, { at, model, uuid, requestId, serviceTier });
     } else {
-      this.noteTime(told.at);
-      this.#sendEntry(messages, told);
+      this.noteTime(facts.at);
+      this.#sendEntry(messages, facts);
     }
   }
 
@@ -188,11 +188,11 @@ export class SessionBuilder {
       ...(this.#title && { title: truncate(this.#title, 512) }),
       ...(project && { project }),
       ...(this.#createdAt && { createdAt: this.#createdAt }),
-      metadata: this.#details(),
+      metadata: this.#makeDetails(),
     });
   }
 
-  #details(): Fields {
+  #makeDetails(): Fields {
     const { total } = this.#usage;
     const cost = this.#costUsd && this.#createdAt && { startedAt: this.#createdAt, costUsd: this.#costUsd };
     return {

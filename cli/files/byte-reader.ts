@@ -63,10 +63,10 @@ export async function letOthersRun(): Promise<void> {
 
 export const readBeginning = (path: string): string => readFirstBytes(path).toString();
 
-function readFirstBytes(path: string, maxBytes = beginning.length): Buffer {
+function readFirstBytes(path: string): Buffer {
   const file = openSync(path, "r");
   try {
-    return beginning.subarray(0, readSync(file, beginning, 0, maxBytes, 0));
+    return beginning.subarray(0, readSync(file, beginning, 0, beginning.length, 0));
   } finally {
     closeSync(file);
   }
@@ -75,9 +75,9 @@ function readFirstBytes(path: string, maxBytes = beginning.length): Buffer {
 const beginning = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** Returns an empty buffer for unreadable files, which parsing reports, and for pipes, which would block. */
-export function readBeginningOrNothing(path: string, isFile = false, maxBytes?: number): Buffer {
+export function readBeginningOrNothing(path: string, isFile = false): Buffer {
   try {
-    return isFile || statSync(path).isFile() ? readFirstBytes(path, maxBytes) : Buffer.alloc(0);
+    return isFile || statSync(path).isFile() ? readFirstBytes(path) : Buffer.alloc(0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall) return Buffer.alloc(0);
     throw error;

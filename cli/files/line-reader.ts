@@ -149,7 +149,7 @@ export function keepNewSpaceSmall(): void {
 
 let collect: (() => void) | undefined;
 
-export function collectGarbage(): void {
+function collectGarbage(): void {
   if (!collect) {
     setFlagsFromString("--expose-gc");
     collect = runInNewContext("gc") as () => void;

@@ -166,7 +166,9 @@ function withRepository(details: SessionDetails): SessionDetails {
   const gitDir = typeof cwd === "string" && repository === undefined ? findGitDir(cwd) : undefined;
   if (gitDir === undefined || typeof cwd !== "string") return details;
   const project =
-    details.project === getProjectName(cwd) ? getProjectName(findRepository(cwd)?.replace(/\.git$/, "")) : details.project;
+    details.project === getProjectName(cwd)
+      ? getProjectName(findRepository(cwd)?.replace(/\.git$/, ""))
+      : details.project;
   return { ...details, ...(project && { project }), metadata: { ...details.metadata, gitDir } };
 }
 

@@ -9,7 +9,7 @@ import {
   requireScopeOrGrant,
   requireToken,
 } from "#lib/auth/guards";
-import { oauthAddresses } from "#lib/auth/oauth/addresses";
+import { oauthAddresses } from "#lib/auth/oauth/protocol";
 import { forRequest, requestSignal } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";

@@ -1,17 +1,14 @@
 import "server-only";
-import type { createAuthMiddleware } from "better-auth/api";
 import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
 import { listEvents, logSecurity, readOrigin } from "#lib/auth/audit";
 import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
-import { findPendingUser } from "#lib/auth/second-factor";
+import { findPendingUser, type HookContext } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import { getNetwork, getSite } from "#lib/http/address";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
-
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /** `spares` exempts from the limit. */
 type GuessBudget = {

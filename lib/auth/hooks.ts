@@ -5,7 +5,7 @@ import { logSecurity, readOrigin } from "#lib/auth/audit";
 import { isGuess, limitGuess, rememberBrowser, settleGuess } from "#lib/auth/guesses";
 import { findLocalPath } from "#lib/auth/local-path";
 import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/passwords";
-import { spendCode } from "#lib/auth/second-factor";
+import { type HookContext, spendCode } from "#lib/auth/second-factor";
 import { keepSignIn } from "#lib/auth/sign-ins";
 import { noteEvent } from "#lib/auth/trail";
 import { callbackPath, leadToSecondFactor } from "#lib/auth/two-factor";
@@ -13,8 +13,6 @@ import { env } from "#lib/env";
 import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
-
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 const targets = ["callbackURL", "errorCallbackURL", "newUserCallbackURL", "redirectTo"];
 

@@ -1,12 +1,10 @@
 import "server-only";
-import { APIError, type createAuthMiddleware, getSessionFromCtx, isAPIError } from "better-auth/api";
+import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
 import { hashPassword, isOutdated, verifyPassword } from "#lib/auth/hashing";
-import { endTrust, findPendingUser } from "#lib/auth/second-factor";
+import { endTrust, findPendingUser, type HookContext } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /** Only for new passwords. @throws SpoorError `invalid_request` with the path `password` */
 export async function requireStrong(password: string, about: { name?: string; email: string }): Promise<void> {

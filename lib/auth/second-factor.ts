@@ -4,7 +4,7 @@ import { type createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import { constantTimeEqual, symmetricDecrypt } from "better-auth/crypto";
 import { type Db, prisma } from "#lib/db/client";
 
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+export type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /** better-auth also accepts the codes before and after the current one. */
 export const totpOptions = { digits: 6, period: 30 } as const;

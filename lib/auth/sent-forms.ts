@@ -1,6 +1,6 @@
 // A form that is sent twice, as by a double click, creates one token, invitation or link, and shows it both times.
 import "server-only";
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { lockForm } from "#lib/auth/sql";
 import type { Db } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
@@ -28,4 +28,18 @@ export async function makeSecretOnce(
   const text = toText(key.update(JSON.stringify(["form", userId, form.id, form.fields])).digest());
   const open = await isOpen(sha256(text));
   return open === false ? random() : { text, isNew: open === undefined };
+}
+
+const mac = (signInId: string, subject: string) =>
+  createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`ticket:${signInId}:${subject}`).digest();
+
+/** A form is only accepted for the sign-in and the device login that it was rendered for. */
+export function makeTicket(signInId: string, subject: string): string {
+  return mac(signInId, subject).toString("base64url");
+}
+
+export function isTicket(ticket: unknown, signInId: string, subject: string): boolean {
+  const given = Buffer.from(typeof ticket === "string" ? ticket : "", "base64url");
+  const expected = mac(signInId, subject);
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -1,17 +1,14 @@
 import "server-only";
-import type { createAuthMiddleware } from "better-auth/api";
 import { isAPIError } from "better-auth/api";
 import { type AuditAction, logSecurity, readOrigin, recordEvent } from "#lib/auth/audit";
 import { isGuess } from "#lib/auth/guesses";
 import { nameOfProvider } from "#lib/auth/providers";
-import { endTrust, findPendingUser } from "#lib/auth/second-factor";
+import { endTrust, findPendingUser, type HookContext } from "#lib/auth/second-factor";
 import { findVouchedUser } from "#lib/auth/two-factor";
 import { prisma } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
 import { overLimit } from "#lib/http/rate-limit";
 import { log } from "#lib/log";
-
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 const changes: Record<string, AuditAction> = {
   "/update-user": "name_changed",

@@ -2,10 +2,8 @@ import "server-only";
 import { createAuthMiddleware, isAPIError } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins";
 import { localPath } from "#lib/auth/local-path";
-import { totpOptions } from "#lib/auth/second-factor";
+import { type HookContext, totpOptions } from "#lib/auth/second-factor";
 import { env } from "#lib/env";
-
-type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /** better-auth's name of the route. */
 export const callbackPath = "/callback/:id";

@@ -7,7 +7,7 @@ import { lockFindings } from "#lib/db/sql/run";
 import { notFound, SpoorError } from "#lib/errors";
 import { beginMasking, beginMaskingKinds } from "#lib/findings/sql";
 import { limits } from "#lib/limits";
-import { everywhere } from "#lib/masking/key";
+import { everywhere } from "#lib/masking/policy";
 import { kinds } from "#lib/secrets/kinds";
 
 type Decision = { kind: string; mark: string; trace?: string | undefined; verdict: "mask" | "keep" };

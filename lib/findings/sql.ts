@@ -77,7 +77,7 @@ export async function countOpen(
 }
 
 /** In all traces without `traceId`. */
-export type Ruled = { userId: string; kind: string; mark: string; traceId: string | undefined };
+type Ruled = { userId: string; kind: string; mark: string; traceId: string | undefined };
 
 /**
  * A decision gets a later time than the one before, whatever the clocks say: a worker that masks by the earlier one must not end the

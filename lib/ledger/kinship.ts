@@ -17,7 +17,6 @@ export function startedSession({ metadata }: LedgerMessage): string | undefined 
   return typeof result === "object" && result !== null ? idIn((result as Record<string, unknown>).session) : undefined;
 }
 
-/** Sub-agents of these have the session in their id, or the name of a file without it. */
 const claudes = new Set(["claude-code", "cowork"]);
 const below = /^(.+)\/(?:agent-[^/]+|sidechain)$/s;
 
@@ -36,7 +35,7 @@ export function namedParent({ source, sourceId, metadata }: LedgerTrace): Named 
 export const isAgentsFile = ({ source, sourceId }: LedgerTrace): boolean =>
   claudes.has(source) && /^agent-[^/]+$/.test(sourceId);
 
-export const sessionOfLine = ({ metadata }: LedgerMessage): string | undefined => sessionIn(metadata, "sessionId");
+export const readLineSession = ({ metadata }: LedgerMessage): string | undefined => sessionIn(metadata, "sessionId");
 
 export type Relative = {
   id: string;
@@ -49,14 +48,13 @@ export type Relative = {
 export const maxDepth = 64;
 
 /**
- * Lists ancestors, parent first. Empty if the trace is its own ancestor (every trace of that cycle becomes a root) or
- * has more than `maxDepth`.
- * @param parentOf undefined for a root
+ * Parent first. Empty for a trace in a cycle or with more than `maxDepth` ancestors, which becomes a root.
+ * @param findParent undefined for a root
  */
-export function listAncestors<R extends Relative>(trace: R, parentOf: (one: R) => R | undefined): R[] {
+export function listAncestors<R extends Relative>(trace: R, findParent: (one: R) => R | undefined): R[] {
   const ancestors: R[] = [];
   const places = new Map<string, number>();
-  for (let at = parentOf(trace); at; at = parentOf(at)) {
+  for (let at = findParent(trace); at; at = findParent(at)) {
     if (at.id === trace.id || ancestors.length === maxDepth) return [];
     const place = places.get(at.id);
     if (place !== undefined) return ancestors.slice(0, place + 1); // a circle above it, whose members are roots

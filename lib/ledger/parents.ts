@@ -12,8 +12,8 @@ import {
   type Named,
   namedParent,
   type Relation,
+  readLineSession,
   sessionIn,
-  sessionOfLine,
   startedSession,
 } from "#lib/ledger/kinship";
 import type { ColumnsByTrace, Finding, LedgerPart } from "#lib/ledger/part";
@@ -33,10 +33,9 @@ import {
   type StoredRelative,
 } from "#lib/ledger/sql/parents";
 
-export type FoundParents = {
+type FoundParents = {
   named: Named | undefined;
   continuedIn: string | undefined;
-  /** The sessions that messages report work of, with the first position of each. */
   starts: Map<string, number>;
 };
 
@@ -58,7 +57,7 @@ export const parentsPart: LedgerPart<FoundParents> = {
         const session = startedSession(message);
         if (session && !starts.has(session)) starts.set(session, message.position);
         if (named || !isFile) return;
-        const starter = sessionOfLine(message);
+        const starter = readLineSession(message);
         if (starter) named = { sourceId: starter, relation: "subagent" };
       },
       found: () => ({ named, continuedIn: sessionIn(trace.metadata, "continuedIn"), starts }),
@@ -87,7 +86,7 @@ class Family {
   readonly #userId: string;
   readonly #known = new Map<string, KnownRelative>();
   readonly #parents = new Map<string, { parent: KnownRelative; relation: Relation } | undefined>();
-  /** Traces read in this run, whose columns are not stored yet, by their key and by the key that they continue in. */
+  /** Not stored yet; by key and by the key that a trace continues in. */
   readonly #readByKey = new Map<string, KnownRelative>();
   readonly #readByContinued = new Map<string, KnownRelative>();
   readonly #links = new Map<string, Link>();
@@ -140,7 +139,7 @@ class Family {
     const candidates = [...reads, ...awaiting];
     await this.#findParents(candidates);
     const isRoot = new Set<string>();
-    for (const one of candidates) for (const root of this.#circleOf(one)) isRoot.add(root.id);
+    for (const one of candidates) for (const root of this.#findCycle(one)) isRoot.add(root.id);
     const moved = await findMoved(this.#tx, this.#userId, ...this.#readPlaces());
     const all = [...new Set([...candidates, ...moved.map((one) => this.#know(one))])];
     await this.#placeLinks(all, isRoot);
@@ -191,14 +190,13 @@ class Family {
     return new Map([...entries, ...this.#readByContinued]);
   }
 
-  readonly #parentOf = (one: KnownRelative): KnownRelative | undefined => this.#parents.get(one.id)?.parent;
+  readonly #findParent = (one: KnownRelative): KnownRelative | undefined => this.#parents.get(one.id)?.parent;
 
-  /** The cycle of a trace that is its own ancestor, or only the trace if it has too many ancestors. */
-  #circleOf(one: KnownRelative): KnownRelative[] {
-    const parent = this.#parentOf(one);
-    if (!parent || listAncestors(one, this.#parentOf).length > 0) return [];
+  #findCycle(one: KnownRelative): KnownRelative[] {
+    const parent = this.#findParent(one);
+    if (!parent || listAncestors(one, this.#findParent).length > 0) return [];
     const circle = [one];
-    for (let at: KnownRelative | undefined = parent; at && at.id !== one.id; at = this.#parentOf(at)) {
+    for (let at: KnownRelative | undefined = parent; at && at.id !== one.id; at = this.#findParent(at)) {
       if (circle.length > maxDepth) return [one];
       circle.push(at);
     }
@@ -210,10 +208,9 @@ class Family {
     return [reads, [...new Set(reads.flatMap(({ starts }) => [...starts.keys()]))]];
   }
 
-  /** Links the traces; for new links, the starting message is looked up if it was not read now. */
   async #placeLinks(traces: KnownRelative[], isRoot: ReadonlySet<string>): Promise<void> {
     const placed = traces.map((one) => {
-      const kin = isRoot.has(one.id) ? undefined : this.#kinOf(one);
+      const kin = isRoot.has(one.id) ? undefined : this.#findKin(one);
       return { one, kin, position: kin ? this.#positionIn(one, kin.parent) : null };
     });
     const unknown = placed.flatMap(({ kin, position }) => (kin && position === undefined ? [kin.parent.id] : []));
@@ -226,8 +223,7 @@ class Family {
     }
   }
 
-  /** The parent found in this run, or the stored one if only the position was looked up. */
-  #kinOf(one: KnownRelative): { parent: KnownRelative; relation: Relation } | undefined {
+  #findKin(one: KnownRelative): { parent: KnownRelative; relation: Relation } | undefined {
     if (this.#parents.has(one.id)) return this.#parents.get(one.id);
     const parent = one.parentId === null ? undefined : this.#known.get(one.parentId);
     return parent && { parent, relation: one.named?.relation ?? "subagent" };
@@ -247,7 +243,7 @@ class Family {
     const ids = this.#reads.map(({ id }) => id).filter((id) => !this.#lowered.has(id));
     for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) this.#raise(id, at);
     for (const [id, { below }] of this.#lowered) if (below) this.#raise(id, below);
-    const findLinkedParent = (one: KnownRelative) => (isRoot.has(one.id) ? undefined : this.#parentOf(one));
+    const findLinkedParent = (one: KnownRelative) => (isRoot.has(one.id) ? undefined : this.#findParent(one));
     for (const one of candidates) {
       const { latest } = this.#lowered.get(one.id) ?? { latest: one.latestAt };
       const at = later(latest, this.#latest.get(one.id));

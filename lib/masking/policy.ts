@@ -1,7 +1,8 @@
 import "server-only";
+import { createHmac } from "node:crypto";
 import { prisma } from "#lib/db/client";
+import { requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
-import { makeMarkKey } from "#lib/masking/key";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readRulings } from "#lib/masking/sql";
 import type { ProjectAlias } from "#lib/reader/project";
@@ -36,3 +37,13 @@ async function readUnmasked(userId: string, now: Date): Promise<ProjectAlias[]> 
   });
   return aliases as ProjectAlias[];
 }
+
+/** In a ruling for all traces, this is the trace's id. */
+export const everywhere = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * A copy, since it is passed to threads. Another `AUTH_SECRET` changes all marks, and forgets decisions on single
+ * secrets.
+ */
+export const makeMarkKey = (userId: string): Uint8Array =>
+  new Uint8Array(createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`secrets:${userId}`).digest());

@@ -14,8 +14,8 @@ import { listRecent } from "#lib/mcp/tools/recent";
 import { searchSessions } from "#lib/mcp/tools/search";
 import { sessionSummary, summarizeTrace } from "#lib/mcp/tools/summary";
 import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
+import { within } from "#lib/mcp/tools/tool";
 import type { MakeServer } from "#lib/mcp/transport";
-import { within } from "#lib/mcp/within";
 import { getTrace, listTraces } from "#lib/traces/queries";
 
 const instructions =

@@ -9,7 +9,7 @@ export type Listed = {
 };
 
 /** For models whose name does not tell the provider, such as `codex-mini-latest`. */
-const providerOfAgent: Record<string, string> = {
+const providersByAgent: Record<string, string> = {
   "claude-code": "anthropic",
   "codex-cli": "openai",
   "gemini-cli": "google",
@@ -30,7 +30,7 @@ export function listed(
     const found = providerId && findFirst([name.listed, ...own], providerId, at);
     if (found) return found;
   }
-  const agents = source !== undefined && Object.hasOwn(providerOfAgent, source) ? providerOfAgent[source] : undefined;
+  const agents = source !== undefined && Object.hasOwn(providersByAgent, source) ? providersByAgent[source] : undefined;
   return findFirst(own, undefined, at) ?? (agents === undefined ? undefined : findFirst(own, agents, at));
 }
 

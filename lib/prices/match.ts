@@ -18,17 +18,17 @@ export function means(rule: MatchLogic, name: string): boolean {
   if ("regex" in rule) return /^\^[^(|]*\$$/.test(rule.regex) && new RegExp(rule.regex).test(name);
   if ("starts_with" in rule) return around(rule.starts_with, name, (before) => before === "");
   if ("ends_with" in rule)
-    return around(rule.ends_with, name, (before, behind) => behind === "" && vendor.test(before));
+    return around(rule.ends_with, name, (before, suffix) => suffix === "" && vendor.test(before));
   return around(rule.contains, name, (before) => vendor.test(before));
 }
 
-function around(part: string, name: string, fits: (before: string, behind: string) => boolean): boolean {
+function around(part: string, name: string, fits: (before: string, suffix: string) => boolean): boolean {
   const wanted = part.toLowerCase();
   const at = name.indexOf(wanted);
   if (at === -1) return false;
-  const [before, behind] = [name.slice(0, at), name.slice(at + wanted.length)];
-  if (behind.length > maxHarmlessChars || !fits(before, behind)) return false;
-  return harmless.test(/[-@.]$/.test(wanted) ? `${wanted.at(-1)}${behind}` : behind);
+  const [before, suffix] = [name.slice(0, at), name.slice(at + wanted.length)];
+  if (suffix.length > maxHarmlessChars || !fits(before, suffix)) return false;
+  return harmless.test(/[-@.]$/.test(wanted) ? `${wanted.at(-1)}${suffix}` : suffix);
 }
 
 function holds(rule: MatchLogic, name: string): boolean {

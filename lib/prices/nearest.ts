@@ -6,13 +6,13 @@ import { type ModelName, parseModelName } from "#lib/prices/model";
 import { secondIds, secondListed } from "#lib/prices/second";
 
 /** `gpt-` 6.2 `-sol`. */
-type VersionParts = { before: string; version: [number, number]; behind: string };
+type VersionParts = { prefix: string; version: [number, number]; suffix: string };
 
 /** The largest router lists models that are missing elsewhere. */
 const router = "openrouter";
 
 /** `isSecond`: from the second list. */
-export type Nearest = Listed & { isSecond: boolean };
+type Nearest = Listed & { isSecond: boolean };
 
 /**
  * Estimates the price of an unlisted model: a router's price, otherwise the nearest version of the same family in both
@@ -79,7 +79,7 @@ function familyAt(providerId: string | undefined, ofRouters: boolean, model: str
     .map(({ one }) => one);
 }
 
-const familyKey = ({ before, behind }: VersionParts): string => `${before}\n${behind}`;
+const familyKey = ({ prefix, suffix }: VersionParts): string => `${prefix}\n${suffix}`;
 
 function familiesIn(providerId: string | undefined, second: string[]): Map<string, Kin[]> {
   const families = new Map<string, Kin[]>();
@@ -109,9 +109,9 @@ const listProviderIds = (options: { providerId: string }): string[] =>
   (findProvider(options)?.models ?? []).map(({ id }) => id.toLowerCase()).filter((id) => !id.includes(":"));
 
 function splitVersion(model: string): VersionParts | undefined {
-  const [, before, major, minor = "0", behind = ""] =
+  const [, prefix, major, minor = "0", suffix = ""] =
     /^(\D{3,}?)(\d{1,2})(?:[.-](\d{1,2}))?((?:-.*)?)$/.exec(model) ?? [];
-  return before && major ? { before, version: [Number(major), Number(minor)], behind } : undefined;
+  return prefix && major ? { prefix, version: [Number(major), Number(minor)], suffix } : undefined;
 }
 
 function priceAt(id: string, providerId: string | undefined, timestamp: Date): PriceCalculation | undefined {

@@ -58,8 +58,8 @@ const file = z
 type Currency = { code: string; perDollar: number };
 
 /** Prices by kind, or a factor (10^-12) on the list price. */
-export type OwnPrice = { model: string; since: number; rates?: Rates; factor?: bigint };
-export type OwnPrices = { currency: Currency; prices: OwnPrice[] };
+type OwnPrice = { model: string; since: number; rates?: Rates; factor?: bigint };
+type OwnPrices = { currency: Currency; prices: OwnPrice[] };
 
 const dollars: Currency = { code: "USD", perDollar: 1 };
 

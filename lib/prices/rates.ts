@@ -18,7 +18,7 @@ export function decimal(value: number): bigint {
   return shift >= 0 ? all * 10n ** BigInt(shift) : all / 10n ** BigInt(-shift);
 }
 
-export const times = (a: bigint, b: bigint): bigint => (a * b) / one;
+const times = (a: bigint, b: bigint): bigint => (a * b) / one;
 
 /** Rounds halves up. */
 export const rounded = (value: bigint): bigint => (value + one / 2n) / one;

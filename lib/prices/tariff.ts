@@ -39,7 +39,7 @@ const maxKept = 5000;
 /** Longer texts are not cached. */
 const maxText = 256;
 /** The list and file that the cache belongs to. */
-let keptOf: unknown[] = [];
+let cacheOwners: unknown[] = [];
 /** Models whose price depends on the hour. */
 const hourly = new Set<string>();
 
@@ -67,8 +67,8 @@ export function findEstimate(model: string): string | undefined {
 
 function forgetOthers(): void {
   const now = [priceListInUse().generation, ownPrices()];
-  if (now.every((one, i) => one === keptOf[i])) return;
-  keptOf = now;
+  if (now.every((one, i) => one === cacheOwners[i])) return;
+  cacheOwners = now;
   forget();
 }
 

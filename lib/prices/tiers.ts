@@ -1,7 +1,7 @@
 // Providers' rules for service tiers, which the price list lacks (docs/decisions/0042-prices.md).
 
 /** `percent` of the standard price; undefined without a known rule. */
-export type Tier = { name: string; percent: number };
+type Tier = { name: string; percent: number };
 
 /** Anthropic's fast mode, by model. */
 const fast: [RegExp, number][] = [

@@ -31,10 +31,7 @@ const maxExcerpts = 3;
  */
 const maxCharacters = 32_000_000;
 
-/**
- * Reads excerpts of messages that have most of what any message of their trace has of the query; none after two
- * seconds.
- */
+/** None after two seconds. */
 export async function readExcerpts(
   userId: string,
   traceIds: string[],
@@ -47,33 +44,30 @@ export async function readExcerpts(
   const read = heavyRead(userId, find, { seconds: 2 });
   const texts = await read.catch((error) => {
     if (!isOverload(error)) throw error;
-    return []; // the list is worth more than its excerpts
+    return []; // a list without excerpts is still useful
   });
   return makeExcerpts(texts, query);
 }
 
 type Searched = { query: SearchQuery; matched: Matched; weights?: number[] };
 
-/**
- * Like `readExcerpts`, within a search's snapshot and with scores.
- * @param beside a query that runs while this process searches the texts
- */
+/** @param meanwhile a query that runs while this process searches the texts */
 export async function readBest<T>(
   tx: PoolClient,
   userId: string,
   traceIds: string[],
   search: Required<Searched>,
-  beside: () => Promise<T>,
+  meanwhile: () => Promise<T>,
 ): Promise<[Map<string, Excerpts>, T]> {
   const { query, weights } = search;
   const isRead = query.units.length > 0 && query.scope !== "title" && traceIds.length > 0;
   const texts = isRead ? await readMatches(tx, userId, traceIds, search) : [];
-  const other = beside();
-  return Promise.all([makeExcerpts(texts, query, weightsOfUnits(query, weights)), other]);
+  const other = meanwhile();
+  return Promise.all([makeExcerpts(texts, query, selectUnitWeights(query, weights)), other]);
 }
 
 /** Facts and excluded units appear in no text. */
-function weightsOfUnits({ groups, units }: SearchQuery, weights: number[]): number[] {
+function selectUnitWeights({ groups, units }: SearchQuery, weights: number[]): number[] {
   const all = groups.flatMap((group) => group.units);
   return units.map((unit) => weights[all.indexOf(unit)] ?? 0);
 }
@@ -103,14 +97,12 @@ async function readMatches(
   const within = (await haveParts(tx, userId, traceIds))
     ? { hits: await bestParts(tx, userId, matched, maxDocuments, weights), maxDocuments }
     : undefined;
-  const telling = tellingUnits(query.units, weights && weightsOfUnits(query, weights));
+  const telling = tellingUnits(query.units, weights && selectUnitWeights(query, weights));
   const word = longestWord(telling);
   return readTexts(tx, userId, traceIds, joinPatterns(telling), { ...bounds, word }, within);
 }
 
-/**
- * Only words that make up this share of the weight, rarest first, select messages; the others are nearly everywhere.
- */
+/** The other words are nearly everywhere. */
 const tellingShare = 0.7;
 
 function tellingUnits(units: QueryUnit[], weights: number[] | undefined): QueryUnit[] {
@@ -136,24 +128,24 @@ const longestWord = (units: QueryUnit[]) =>
 function summarize(messages: MessageText[], best: ScoredMessage[], query: SearchQuery): Excerpts {
   const excerpts: Excerpt[] = [];
   const shown = new Set<ScoredMessage>();
-  for (const judged of best) {
+  for (const scored of best) {
     if (excerpts.length === maxExcerpts) break;
-    const excerpt = makeExcerpt(judged, query);
+    const excerpt = makeExcerpt(scored, query);
     // Some agents record a text twice.
     if (excerpts.some(({ text, speaker }) => text === excerpt.text && speaker === excerpt.speaker)) continue;
     excerpts.push(excerpt);
-    shown.add(judged);
+    shown.add(scored);
   }
   return {
     excerpts,
-    more: best.filter((judged) => judged.isFull && !shown.has(judged)).length,
+    more: best.filter((scored) => scored.isFull && !shown.has(scored)).length,
     atLeast: messages.length === bounds.maxMessages || messages.length < (messages[0]?.matching ?? 0),
     score: scoreMessages(best),
   };
 }
 
 /**
- * `score` compares within the trace, `worth` among all traces; `isFull` if no message of the trace has more of the
+ * `score` compares within the trace, `value` among all traces; `isFull` if no message of the trace has more of the
  * query.
  */
 type ScoredMessage = {
@@ -161,18 +153,17 @@ type ScoredMessage = {
   speaker: Speaker;
   found: UnitMatches;
   score: number;
-  worth: number;
+  value: number;
   isFull: boolean;
 };
 
 const scoreMessages = (best: ScoredMessage[]) => {
-  const [first = 0, second = 0, third = 0] = best.map(({ worth }) => worth).toSorted((a, b) => b - a);
+  const [first = 0, second = 0, third = 0] = best.map(({ value }) => value).toSorted((a, b) => b - a);
   return first + 0.2 * second + 0.1 * third;
 };
 
 const amongAll = 0.7;
 
-/** Share of the best message's match that another message needs. */
 const minShareOfBest = 0.6;
 
 /** Undefined if the texts exceed the budget. */
@@ -182,34 +173,34 @@ async function findBest(
   { budget, weights }: { budget: { left: number }; weights: number[] | undefined },
 ): Promise<ScoredMessage[] | undefined> {
   const facts = listFacts(query);
-  const judged: { message: MessageText; found: UnitMatches; facts: number }[] = [];
-  const judge = (message: MessageText) => {
+  const scored: { message: MessageText; found: UnitMatches; facts: number }[] = [];
+  const scoreMessage = (message: MessageText) => {
     if (budget.left < 0 || !isSaidBy(message, query.scope)) return;
     budget.left -= message.content.length;
     if (budget.left < 0) return;
     const found = findIn(composed(message.content), query);
-    judged.push({ message, found, facts: facts.length > 0 ? countFacts(message, facts) : 0 });
+    scored.push({ message, found, facts: facts.length > 0 ? countFacts(message, facts) : 0 });
   };
-  await eachInSlices(messages, judge);
+  await eachInSlices(messages, scoreMessage);
   if (budget.left < 0) return undefined;
   const rarity = computeRarity(
-    judged.map(({ found }) => found),
+    scored.map(({ found }) => found),
     weights,
   );
-  const has = judged.map(({ found, facts }) => computeShare(found, weights) + facts);
+  const has = scored.map(({ found, facts }) => computeShare(found, weights) + facts);
   const max = Math.max(0, ...has);
-  const mostFacts = Math.max(0, ...judged.map(({ facts }) => facts));
-  const failure = isFailureAsked(query) ? worthOfFailure : 1;
-  return judged
+  const mostFacts = Math.max(0, ...scored.map(({ facts }) => facts));
+  const failure = isFailureAsked(query) ? failureFactor : 1;
+  return scored
     .map((one, at) => ({ ...one, has: has[at] as number }))
     .filter(({ has, facts }) => has > 0 && (has === max || (facts === mostFacts && has >= minShareOfBest * max)))
     .map(({ message, found, facts, has }) => {
       const { speaker, facts: own } = describe(message);
       const each =
         scoreText({ speaker, found, length: message.content.length }) * (own.includes("has:error") ? failure : 1);
-      const worthBy = (rarity: number[]) => sumRarity(found, rarity) * each + facts;
-      const worth = weights ? worthBy(weights.map((weight) => weight * amongAll)) : 0;
-      return { message, found, speaker, score: worthBy(rarity), worth, isFull: has === max };
+      const valueBy = (rarity: number[]) => sumRarity(found, rarity) * each + facts;
+      const value = weights ? valueBy(weights.map((weight) => weight * amongAll)) : 0;
+      return { message, found, speaker, score: valueBy(rarity), value, isFull: has === max };
     })
     .toSorted((a, b) => b.score - a.score || a.message.position - b.message.position);
 }
@@ -226,13 +217,12 @@ function countFacts(message: MessageText, groups: string[][]): number {
 }
 
 /** Applies if the query asks for failures. */
-const worthOfFailure = 1.6;
+const failureFactor = 1.6;
 const isFailureAsked = ({ units }: SearchQuery) =>
   units.some(({ written }) => /^(?:fail\w*|errors?|crash\w*)$/i.test(written));
 
 const before = 60;
 const length = 240;
-/** Characters read on each side; formatting takes part of them. */
 const around = 600;
 
 function makeExcerpt(
@@ -255,7 +245,7 @@ function makeExcerpt(
   return { position, role, speaker, text, ranges: together(text, findIn(text, query).ranges) };
 }
 
-/** Merges ranges separated only by spaces, so that a marked line is one mark. */
+/** A marked line should be one mark. */
 function together(text: string, ranges: TextRanges): TextRanges {
   const joined: TextRanges = [];
   for (const [start, end] of ranges) {
@@ -266,7 +256,6 @@ function together(text: string, ranges: TextRanges): TextRanges {
   return joined;
 }
 
-/** Longer words, such as addresses, are cut. */
 const maxWord = 24;
 
 function lastWords(text: string, max: number): string {

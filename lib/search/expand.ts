@@ -1,10 +1,9 @@
-// Longer words that begin with a query's word, from the vocabulary of each block.
 import "server-only";
 import type { PoolClient } from "pg";
 import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/read";
-import { fold, inField, termOfWord } from "#lib/search/terms";
+import { fold, hashWord, inField } from "#lib/search/terms";
 import type { QueryUnit } from "#lib/search/unit";
-import { bucketOfBeginning, bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
+import { decodeWords, findBucket, findLetterBuckets } from "#lib/search/vocabulary";
 
 const maxBlocks = 4;
 
@@ -24,7 +23,6 @@ export function largest(heads: BlockHead[], documents: number): BlockHead[] {
 /** Terms are listed per block. */
 export type Expanded = { words: { word: string; documents: number }[]; terms: number[][] };
 
-/** The most frequent longer words are used. */
 const maxLonger = 24;
 
 export async function expand(
@@ -35,7 +33,7 @@ export async function expand(
 ): Promise<Map<number, Expanded>> {
   const asked = [...units].flatMap(([place, { beginning, field }]) => (beginning ? [{ place, beginning, field }] : []));
   const wanted = asked.flatMap(({ beginning }) =>
-    heads.map(({ id, bits }) => ({ id, bucket: bucketOfBeginning(beginning, bits) })),
+    heads.map(({ id, bits }) => ({ id, bucket: findBucket(beginning, bits) })),
   );
   const buckets = wanted.length > 0 ? await readBuckets(tx, userId, wanted) : [];
   return new Map(
@@ -68,11 +66,10 @@ function expandBeginning(beginning: string, ofBlocks: Buffer[], field: QueryUnit
   const words = [...counts].map(([word, documents]) => ({ word, documents }));
   const kept = words.sort((a, b) => b.documents - a.documents || (a.word < b.word ? -1 : 1)).slice(0, maxLonger);
   const meant = new Set(kept.map(({ word }) => word));
-  const getFieldTerm = (word: string) => inField(termOfWord(word), field ?? "any");
+  const getFieldTerm = (word: string) => inField(hashWord(word), field ?? "any");
   return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(getFieldTerm)) };
 }
 
-/** Suggestions for one or two letters come from the largest blocks with this many documents. */
 const maxDocuments = 3000;
 
 export async function suggestWords(
@@ -89,13 +86,13 @@ export async function suggestWords(
           await readBuckets(
             tx,
             userId,
-            heads.map(({ id, bits }) => ({ id, bucket: bucketOfBeginning(lower, bits) })),
+            heads.map(({ id, bits }) => ({ id, bucket: findBucket(lower, bits) })),
           )
         ).map(({ postings }) => postings)
       : await readBucketRanges(
           tx,
           userId,
-          largest(heads, maxDocuments).map(({ id, bits }) => ({ id, range: bucketsOfLetter(lower, bits) })),
+          largest(heads, maxDocuments).map(({ id, bits }) => ({ id, range: findLetterBuckets(lower, bits) })),
         );
   const counts = new Map<string, { word: string; documents: number }>();
   for (const { word, documents } of read.flatMap((postings) => decodeWords(postings, lower))) {

@@ -12,11 +12,10 @@ import type { QueryUnit } from "#lib/search/unit";
 /** `count` of the user's `documents` are hits. */
 export type Hits = HitBits & { count: number; documents: number };
 
-/** `ofUnits` has the slots of each unit in the order of the groups; `slots` are those that match all groups. */
+/** In the order of the groups. */
 export type BlockMatch = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
 
 /**
- * Reads one bucket (about a kilobyte) of each block for each term, however common it is.
  * @param tx must be a snapshot, since blocks are merged at any time
  * @param onlyProjectId excludes other projects' documents, and what could reveal them: word frequencies and longer
  * words
@@ -43,7 +42,7 @@ export async function matchBlocks(
   await readLonger(tx, userId, heads, expanded, read);
   const blocks = heads.map(({ id, only }, place) => {
     const ofUnits = units.map((unit, at) =>
-      slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as TermSlots),
+      findUnitSlots(unit, expanded.get(at)?.terms[place] ?? [], read[place] as TermSlots),
     );
     return { id, ofUnits, slots: evaluate(query.groups, ofUnits, only) };
   });
@@ -64,7 +63,6 @@ export type TermSlots = Map<number, Uint16Array>;
 
 type Missing = { key: string; place: number; term: number; bucket: number };
 
-/** @param termsOf the terms to read of the block at an index */
 export async function readTerms(
   tx: PoolClient,
   userId: string,
@@ -99,7 +97,7 @@ export async function readTerms(
 const ownSlots = (slots: Uint16Array, { only }: BlockHead): Uint16Array =>
   only ? slots.filter((slot) => hasBit(only, slot)) : slots;
 
-/** A word in this many documents is meant as written, so longer words are not searched. */
+/** A more common word is meant as written. */
 const common = 1000;
 
 function selectRare(units: QueryUnit[], read: TermSlots[]): Map<number, QueryUnit> {
@@ -120,7 +118,7 @@ async function readLonger(
   for (const [place, terms] of longer.entries()) for (const [term, slots] of terms) read[place]?.set(term, slots);
 }
 
-function slotsOfUnit({ alternatives }: QueryUnit, longer: number[], terms: TermSlots): Buffer | undefined {
+function findUnitSlots({ alternatives }: QueryUnit, longer: number[], terms: TermSlots): Buffer | undefined {
   let found: Buffer | undefined;
   for (const form of [...alternatives, ...longer.map((term) => [term])]) {
     const slots = intersect(form.map((term) => terms.get(term) ?? noSlots));
@@ -202,7 +200,7 @@ export function hitsIn({ blocks, heads }: Pick<Matched, "blocks" | "heads">): Hi
   return { blockIds: found.map(({ id }) => id), slots, count: Math.min(countSlots(slots), documents), documents };
 }
 
-export function* hitsOf({ blockIds, slots }: Hits): Generator<[blockId: string, slot: number]> {
+export function* iterateHits({ blockIds, slots }: Hits): Generator<[blockId: string, slot: number]> {
   for (const [place, id] of blockIds.entries()) {
     for (let slot = 0; slot < maxDocuments; slot += 1) {
       if (hasBit(slots, place * maxDocuments + slot)) yield [id, slot];

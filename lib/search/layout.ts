@@ -1,6 +1,6 @@
-// A row stores, per term, the distance from the previous term, the number of documents, and their distances, as 7-bit
-// variable-length integers. Arbitrary bytes decode in bounded time, to postings of the row's own terms only.
-import { endOfTerm, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/posting";
+// Per term: distance from the previous term, number of documents, and their distances, as 7-bit variable-length
+// integers. Arbitrary bytes decode in bounded time.
+import { findTermEnd, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/posting";
 
 class Writer {
   private bytes = Buffer.allocUnsafeSlow(4096);
@@ -72,14 +72,13 @@ function readSlots(reader: Reader, count: number): Uint16Array {
 /** `end` is exclusive. */
 export type TermRange = { first: number; end: number };
 
-/** @returns an encoder for rows whose terms start at `first` */
 export function makeEncoder(): (sorted: Postings, first: number) => Buffer {
   const writer = new Writer();
   return (sorted, first) => {
     let previous = first;
     for (let at = 0; at < sorted.length; ) {
       const term = termIn(sorted[at] as number);
-      const end = endOfTerm(sorted, at, term);
+      const end = findTermEnd(sorted, at, term);
       writer.write(term - previous);
       writeSlots(writer, sorted.subarray(at, end), term);
       previous = term;

@@ -11,7 +11,7 @@ export const makePosting = (term: number, slot: number) => term * maxDocuments +
 
 export const termIn = (posting: number) => Math.floor(posting / maxDocuments);
 
-export function endOfTerm(sorted: Postings, from: number, term: number): number {
+export function findTermEnd(sorted: Postings, from: number, term: number): number {
   const next = makePosting(term + 1, 0);
   let end = from + 1;
   while (end < sorted.length && (sorted[end] as number) < next) end += 1;

@@ -3,7 +3,7 @@ import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { type QueryTerm, readTerms, refused } from "#lib/search/grammar";
 import type { Speaker } from "#lib/search/speaker";
-import { inField, termOfFact } from "#lib/search/terms";
+import { hashFact, inField } from "#lib/search/terms";
 import { parseUnit, type QueryUnit } from "#lib/search/unit";
 
 /**
@@ -38,10 +38,9 @@ export type RowTerm = {
 
 export type QueryScope = "title" | Speaker;
 
-/** `units` are the words and phrases that excerpts show. */
 export type SearchQuery = { units: QueryUnit[]; groups: QueryGroup[]; scope?: QueryScope };
 
-export type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
+type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
 
 const { queryWords: maxWords, queryFiles: maxFiles, queryFilters: maxFilters } = limits.traces;
 
@@ -81,7 +80,6 @@ export function parseQuery(text: string): Parsed {
   return parsed;
 }
 
-/** Words of English questions that carry no meaning for a search. */
 const fillers = new Set(
   `a an the this that these those and of to in on at for with from by as into about than then so if
   is are was were be been am do does did has have had can could will would shall should may might must
@@ -153,7 +151,7 @@ const makeFactUnit = (fact: string, written: string): QueryUnit => ({
     words: 0,
     fact: fact.toLowerCase(),
     written,
-    alternatives: [[termOfFact(fact)]],
+    alternatives: [[hashFact(fact)]],
     pattern: /(?!)/gu,
     coarse: "",
     longest: "",

@@ -1,4 +1,4 @@
-// Scores documents by the index alone: rarity, titles, the person's words, and words adjacent as in the query.
+// Scores documents by the index alone.
 import "server-only";
 import type { PoolClient } from "pg";
 import { type BlockMatch, type Hits, hitsIn, type Matched, readTerms, type TermSlots } from "#lib/search/find";
@@ -19,12 +19,9 @@ import type { QueryUnit } from "#lib/search/unit";
 
 export type Ranked = { blockId: string; slot: number; score: number };
 
-/** `other` is another form of the word. */
-const worth = { title: 2.2, person: 1.8, any: 1, other: 0.6, besidePerson: 1, beside: 0.6, filler: 0.3 };
-/** Share of the query's weight that a document needs if none has all words. */
+const factors = { title: 2.2, person: 1.8, any: 1, other: 0.6, adjacentPerson: 1, adjacent: 0.6, filler: 0.3 };
 const minShareOfBest = 0.55;
 
-/** In the order of the query's groups. */
 export function computeWeights({ blocks, heads, units, groups }: Matched): number[] {
   const documents = heads.reduce((sum, head) => sum + head.documents, 0);
   const optional = new Set(groups.flatMap((group) => (group.optional ? group.units : [])));
@@ -32,14 +29,11 @@ export function computeWeights({ blocks, heads, units, groups }: Matched): numbe
     if (isFact(unit)) return 0;
     const having = blocks.reduce((sum, { ofUnits }) => sum + countSlots(ofUnits[at]), 0);
     const rarity = Math.log(1 + (documents - having + 0.5) / (having + 0.5));
-    return optional.has(unit) ? rarity * worth.filler : rarity;
+    return optional.has(unit) ? rarity * factors.filler : rarity;
   });
 }
 
-/**
- * If no document matches fully, keeps as hits those with most of the weight.
- * @returns whether there are any
- */
+/** @returns whether any document has most of the query */
 export function relax(query: SearchQuery, { blocks }: Matched, weights: number[]): boolean {
   const excluded = query.groups.flatMap(({ units, excluded }) => units.map(() => excluded));
   const wanted = query.groups.filter((group) => !group.excluded && !group.optional);
@@ -92,7 +86,7 @@ export async function rank(
   const ofBlock = new Float64Array(maxDocuments);
   for (const [place, { slots, ofUnits }] of found.entries()) {
     const terms = read[place] as TermSlots;
-    const ranked = slotsDown(place < wholes ? slots : both(slots, slotsOfAny(ofTitles, terms)));
+    const ranked = slotsDown(place < wholes ? slots : both(slots, findAnySlots(ofTitles, terms)));
     if (ranked.length === 0) continue;
     scoreInto(ofBlock, ofUnits, weights, scoredAt(place), terms);
     for (const slot of ranked) {
@@ -118,7 +112,7 @@ function countNewest(found: BlockMatch[], enough: number): number {
   return beyond === -1 ? found.length : beyond;
 }
 
-function slotsOfAny(scored: Scored[], read: TermSlots): Buffer {
+function findAnySlots(scored: Scored[], read: TermSlots): Buffer {
   const slots = Buffer.alloc(maxSlots);
   for (const { terms } of scored) visitSlots(terms, read, (slot) => setBit(slots, slot, true));
   return slots;
@@ -157,17 +151,17 @@ function scoredTerms({ scope }: SearchQuery, units: QueryUnit[], weights: number
   for (const [at, { alternatives }] of units.entries()) {
     const weight = weights[at] as number;
     if (weight === 0) continue;
-    scored.push({ terms: alternatives.slice(0, 1), adds: weight * (worth.any - worth.other) });
+    scored.push({ terms: alternatives.slice(0, 1), adds: weight * (factors.any - factors.other) });
     if (isScoped) continue;
     for (const field of ["title", "person"] as const) {
       const terms = alternatives.map((form) => form.map((term) => inField(term, field)));
-      scored.push({ terms, adds: weight * (worth[field] - worth.any), isTitle: field === "title" });
+      scored.push({ terms, adds: weight * (factors[field] - factors.any), isTitle: field === "title" });
     }
   }
   for (const { pair, weight } of isScoped ? [] : listPairs(units, weights)) {
-    scored.push({ terms: [[pair]], adds: weight * worth.beside });
-    scored.push({ terms: [[inField(pair, "person")]], adds: weight * worth.besidePerson });
-    scored.push({ terms: [[inField(pair, "title")]], adds: weight * worth.besidePerson, isTitle: true });
+    scored.push({ terms: [[pair]], adds: weight * factors.adjacent });
+    scored.push({ terms: [[inField(pair, "person")]], adds: weight * factors.adjacentPerson });
+    scored.push({ terms: [[inField(pair, "title")]], adds: weight * factors.adjacentPerson, isTitle: true });
   }
   return scored;
 }
@@ -194,7 +188,8 @@ function scoreInto(
   const adder = (value: number) => (slot: number) => {
     scores[slot] = (scores[slot] as number) + value;
   };
-  for (const [at, bits] of ofUnits.entries()) if (bits) forEachSlot(bits, adder((weights[at] as number) * worth.other));
+  for (const [at, bits] of ofUnits.entries())
+    if (bits) forEachSlot(bits, adder((weights[at] as number) * factors.other));
   for (const { terms, adds } of scored) visitSlots(terms, read, adder(adds));
 }
 
@@ -214,7 +209,6 @@ function visitSlots(alternatives: number[][], read: TermSlots, visit: (slot: num
   }
 }
 
-/** Limits hits to the documents of each trace that match best. */
 export async function bestParts(
   tx: PoolClient,
   userId: string,

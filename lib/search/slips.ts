@@ -1,4 +1,3 @@
-// Spelling corrections for words that no session has.
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
@@ -8,18 +7,14 @@ import { parseTerms } from "#lib/search/grammar";
 import { parseQuery } from "#lib/search/query";
 import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
 import { composed, fold } from "#lib/search/terms";
-import { bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
+import { decodeWords, findLetterBuckets } from "#lib/search/vocabulary";
 
-/** Words are looked up in the largest blocks with this many documents. */
 const max = { documents: 4000, words: 3 };
 
 export const correct = (userId: string, text: string): Promise<string | undefined> =>
   heavyRead(userId, async (tx) => correctIn(tx, userId, text, await matchBlocks(tx, userId, parseQuery(text))));
 
-/**
- * Corrects unknown words to known ones with the same first or second letter that differ in one letter, or two in long
- * words. Undefined if there is none.
- */
+/** To known words with the same first or second letter that differ in one letter, or two in long words. */
 export async function correctIn(
   tx: PoolClient,
   userId: string,
@@ -41,7 +36,7 @@ export async function correctIn(
 
 async function nearest(tx: PoolClient, userId: string, heads: BlockHead[], word: string): Promise<string | undefined> {
   const first = [word, word.slice(1)];
-  const ranges = heads.flatMap(({ id, bits }) => first.map((start) => ({ id, range: bucketsOfLetter(start, bits) })));
+  const ranges = heads.flatMap(({ id, bits }) => first.map((start) => ({ id, range: findLetterBuckets(start, bits) })));
   const counts = new Map<string, number>();
   const allowed = word.length < 6 ? 1 : 2;
   for (const postings of await readBucketRanges(tx, userId, ranges))

@@ -1,6 +1,6 @@
-// A term is a 40-bit hash of a word, of a part of a camelCase word, or of two adjacent words with the gap between them.
-// Phrases, identifiers and paths are found by their pairs. Parts of camelCase words pair as if joined by `_`, so
-// `tags_re` finds `xmlTagsRe`. In scripts without spaces, each character is a word.
+// A term is a 40-bit hash of a word, of a part of a camelCase word, or of two adjacent words with their gap: pairs find
+// phrases, identifiers and paths. Parts of camelCase words pair as if joined by `_`, so `tags_re` finds `xmlTagsRe`. In
+// scripts without spaces, each character is a word.
 
 const other = 0;
 const space = 1;
@@ -65,21 +65,19 @@ function mix(value: number): number {
 const seeds = [0x811c9dc5, 0x2545f491] as const;
 const primes = [0x01000193, 0x5bd1e995] as const;
 
-/** 32 bits of one hash and 8 of another. */
 const makeTerm = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
 
 /** The gap of `_`. */
 const joint = Math.imul(95, primes[0]) + 1;
 
-/** Words count more in a title or from a person, so they also have a term in that field. */
+/** Words count more in a title or from a person. */
 const fields = { any: 0, title: 0x2545f49123, person: 0x9e3779b97f } as const;
 export type Field = keyof typeof fields;
 
 /** Every term is in `any` as well. */
 export const inField = (term: number, field: Field) => (term + fields[field]) % 2 ** termBits;
 
-/** No text contains the term of a fact such as `tool:bash`. */
-export function termOfFact(fact: string): number {
+export function hashFact(fact: string): number {
   let [first, second]: [number, number] = [seeds[1], seeds[0]];
   for (const character of fact.toLowerCase()) {
     const code = character.codePointAt(0) as number;
@@ -89,7 +87,7 @@ export function termOfFact(fact: string): number {
   return makeTerm(first, second);
 }
 
-export function termOfWord(word: string): number {
+export function hashWord(word: string): number {
   return makeTerm(...hashText(word, 0, word.length));
 }
 
@@ -106,12 +104,11 @@ function hashText(text: string, start: number, end: number): [number, number] {
 /** `start` and `end` are given for words and their parts. */
 export type Visit = (term: number, start?: number, end?: number) => void;
 
-export type Scan = { at: number; previous: number; between: number };
+type Scan = { at: number; previous: number; between: number };
 
 export const beginScan = (): Scan => ({ at: 0, previous: 0, between: 0 });
 
 /**
- * Visits every occurrence of each term.
  * @param text as `composed` returns it
  * @param options.parts also split camelCase words; not for queries, so that `getUser` matches only itself
  */
@@ -119,14 +116,12 @@ export function forEachTerm(text: string, visit: Visit, { parts = true } = {}): 
   scanTerms(text, beginScan(), text.length, visit, parts);
 }
 
-/** Continues a scan up to a position, or to the end of the word there. */
 export function scanTerms(text: string, scan: Scan, until: number, visit: Visit, parts = true): void {
   const { length } = text;
   let { at, previous, between } = scan;
   while (at < until) {
     const kind = kindAt(text, at);
     if (kind < letter) {
-      // Any white space counts as one space.
       if (kind === other) between = Math.imul(between ^ (folded[text.charCodeAt(at)] as number), primes[0]) + 1;
       else if (at === 0 || kindAt(text, at - 1) !== space) between = Math.imul(between ^ 32, primes[0]) + 1;
       at += 1;
@@ -160,10 +155,7 @@ function hashPair(previous: number, between: number, word: number): number {
   return makeTerm(first, Math.imul(word, primes[0]) ^ previous ^ between);
 }
 
-/**
- * Longer words with a digit whose parts are shorter on average are random (Base64 averages 2.9) and not split;
- * otherwise they would be most of the terms.
- */
+/** Such words with a digit are random (Base64 averages 2.9); their parts would be most of the terms. */
 const random = { length: 24, partLength: 3.5 };
 
 const isDigit = (code: number) => code >= 48 && code <= 57;
@@ -223,7 +215,7 @@ export function isBoundary(text: string, at: number): boolean {
   return kindAt(text, at - 1) !== letter || kindAt(text, at) !== letter || isHump(text, at);
 }
 
-export function endOfWord(text: string, at: number): number {
+export function findWordEnd(text: string, at: number): number {
   let end = at;
   while (end > 0 && end < text.length && kindAt(text, end - 1) === letter && kindAt(text, end) === letter) end += 1;
   return end;

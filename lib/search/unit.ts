@@ -1,16 +1,16 @@
 // A word, identifier, path or phrase: the terms by which the index finds it, and the pattern by which a text shows it.
 import {
   combining,
-  endOfWord,
+  findWordEnd,
   fold,
   forEachTerm,
+  hashWord,
   isBoundary,
   splitCompound,
-  termOfWord,
   wordsAndGaps,
 } from "#lib/search/terms";
 
-export function formsOfWord(word: string): string[] {
+function listWordForms(word: string): string[] {
   if (!/^[a-z]{3,}$/i.test(word)) return [];
   const lower = word.toLowerCase();
   return [...new Set([...listNumberForms(lower), ...listEndings(lower)])];
@@ -35,10 +35,9 @@ function listEndings(word: string): string[] {
 }
 
 /**
- * `alternatives` has the terms of each form, the written one first. `beginning` may start longer words. `coarse` is a
- * PostgreSQL regular expression that matches the lower case of every text that `pattern` matches. `plain` are the
- * words of `pattern` if all are ASCII letters and digits. `isOpen`: a match may end within a word. `fact` (lower case)
- * must be true of a message rather than appear in it.
+ * The written form comes first in `alternatives`. `coarse` is a PostgreSQL regular expression that matches the lower
+ * case of every text that `pattern` matches. `isOpen`: a match may end within a word. `fact` must be true of a message
+ * rather than appear in it.
  */
 export type QueryUnit = {
   words: number;
@@ -74,7 +73,7 @@ export function parseUnit(written: string, isExact: boolean): QueryUnit | undefi
     written,
     alternatives: texts.map(listTerms),
     ...(beginning && { beginning }),
-    pattern: patternOfForms(texts, isExact),
+    pattern: makeFormsPattern(texts, isExact),
     ...(plain.every((word) => /^[a-z\d]+$/.test(word)) && { plain }),
     coarse: texts.map((form) => coarsePattern(form.join(""))).join("|"),
     longest: words.reduce((a, b) => (b.length > a.length ? b : a)),
@@ -95,19 +94,17 @@ function parseBeginning(word: string): string | undefined {
 function listForms(pieces: string[]): string[][] {
   if (pieces.some((gap, place) => place % 2 === 1 && gap !== "_")) return [];
   const parts = pieces.filter((_, place) => place % 2 === 0).flatMap(splitCompound);
-  if (parts.length === 1) return formsOfWord(parts[0] as string).map((word) => [word]);
+  if (parts.length === 1) return listWordForms(parts[0] as string).map((word) => [word]);
   const joined = [parts.flatMap((part, place) => (place === 0 ? [part] : ["_", part])), [parts.join("")]];
   const own = fold(pieces.join(""));
   return joined.filter((form) => fold(form.join("")) !== own);
 }
 
-/** Only the written form may end within a word. */
-function patternOfForms(forms: string[][], isExact: boolean): RegExp {
+function makeFormsPattern(forms: string[][], isExact: boolean): RegExp {
   const [written, ...others] = inOrder(forms.map((form) => form.map((piece) => exactPattern(piece, isExact)).join("")));
   return new RegExp([`(${written})`, ...others].join("|"), "giu");
 }
 
-/** After the written form, the longest is tried first. */
 const inOrder = ([written = "", ...others]: string[]): string[] => [
   written,
   ...others.toSorted((a, b) => b.length - a.length),
@@ -115,7 +112,7 @@ const inOrder = ([written = "", ...others]: string[]): string[] => [
 
 /** Pairs suffice for several words, since no document has them without the words. */
 function listTerms(pieces: string[]): number[] {
-  if (pieces.length === 1) return [termOfWord(pieces[0] as string)];
+  if (pieces.length === 1) return [hashWord(pieces[0] as string)];
   const terms: number[] = [];
   forEachTerm(pieces.join(""), (term) => terms.push(term), { parts: false });
   // The order is word, word, pair, word, pair, …
@@ -188,7 +185,6 @@ function joined(each: TextRanges[]): TextRanges {
   return ranges;
 }
 
-/** @param lower the text in lower case, if ASCII */
 function findRanges(text: string, unit: QueryUnit, lower: string | undefined): TextRanges {
   const next = lower !== undefined && unit.plain ? wordsIn(lower, unit.plain) : matchesIn(text, unit.pattern);
   const ranges: TextRanges = [];
@@ -198,7 +194,7 @@ function findRanges(text: string, unit: QueryUnit, lower: string | undefined): T
     const { start, end, isWritten } = match;
     const isWhole = isBoundary(text, end);
     if (isBoundary(text, start) && (isWhole || (unit.isOpen && isWritten))) {
-      ranges.push([start, isWhole ? end : endOfWord(text, end)]);
+      ranges.push([start, isWhole ? end : findWordEnd(text, end)]);
       match = next(end);
     } else if (++within >= maxWithin) return ranges.length > 0 ? ranges : [[start, end]];
     else match = next(start + 1);
@@ -206,7 +202,6 @@ function findRanges(text: string, unit: QueryUnit, lower: string | undefined): T
   return ranges;
 }
 
-/** Must be called with increasing positions. */
 type Next = (from: number) => { start: number; end: number; isWritten: boolean } | undefined;
 
 function matchesIn(text: string, pattern: RegExp): Next {
@@ -218,7 +213,7 @@ function matchesIn(text: string, pattern: RegExp): Next {
   };
 }
 
-/** Three times as fast as the pattern, for texts with common words only. */
+/** Three times as fast as the pattern. */
 function wordsIn(lower: string, words: string[]): Next {
   const places = words.map(() => -1);
   return (from) => {

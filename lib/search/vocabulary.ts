@@ -1,8 +1,8 @@
-// A block's words, for prefixes, corrections and suggestions, since terms are hashes. They share the postings' table,
-// in buckets numbered by their first three letters. Words that look like numbers or hashes are left out.
+// Words for prefixes, corrections and suggestions, since terms are hashes. They share the postings' table, in buckets
+// by their first three letters, without words that look like numbers or hashes.
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { Bucket } from "#lib/search/block";
-import { fold, foldedCode, splitCompound, termOfWord } from "#lib/search/terms";
+import { fold, foldedCode, hashWord, splitCompound } from "#lib/search/terms";
 
 /** Postings use the lower buckets. */
 export const firstWordBucket = 2 ** 13;
@@ -10,9 +10,8 @@ const keyBits = { first: 6, next: 6 };
 const allKeyBits = keyBits.first + keyBits.next;
 
 /** `documents` is approximate. */
-export type Word = { word: string; documents: number };
+type Word = { word: string; documents: number };
 
-/** Sixty to 120 words per bucket. */
 const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));
 
 const letters = { min: 3, max: 48 };
@@ -31,11 +30,11 @@ function getSortKey(lower: string): number {
   return spread(lower.charCodeAt(0), keyBits.first) * 2 ** keyBits.next + spread(next, keyBits.next);
 }
 
-export const bucketOfBeginning = (lower: string, bits: number) =>
+export const findBucket = (lower: string, bits: number) =>
   firstWordBucket + Math.floor(getSortKey(lower) / 2 ** (allKeyBits - wordBits(bits)));
 
 /** End is exclusive. */
-export function bucketsOfLetter(lower: string, bits: number): [number, number] {
+export function findLetterBuckets(lower: string, bits: number): [number, number] {
   const first = spread(lower.charCodeAt(0), keyBits.first) * 2 ** keyBits.next;
   const size = 2 ** (allKeyBits - wordBits(bits));
   return [
@@ -44,7 +43,7 @@ export function bucketsOfLetter(lower: string, bits: number): [number, number] {
   ];
 }
 
-/** 200 MB of memory at most: a text of random letters has millions of words. */
+/** 200 MB: a text of random letters has millions of words. */
 const maxWords = 2 ** 20;
 
 export class Vocabulary {
@@ -63,7 +62,7 @@ export class Vocabulary {
 
   /** Keeps only those counted afterwards. */
   addAll(words: Iterable<Word>): void {
-    for (const { word } of words) if (this.hasRoom) this.words.set(termOfWord(word), { word, documents: 0 });
+    for (const { word } of words) if (this.hasRoom) this.words.set(hashWord(word), { word, documents: 0 });
   }
 
   count(term: number, documents: number): void {
@@ -75,7 +74,7 @@ export class Vocabulary {
     const byBucket = new Map<number, Word[]>();
     const group = (word: Word) => {
       if (word.documents === 0) return;
-      const bucket = bucketOfBeginning(fold(word.word), bits);
+      const bucket = findBucket(fold(word.word), bits);
       const words = byBucket.get(bucket);
       if (words) words.push(word);
       else byBucket.set(bucket, [word]);
@@ -96,7 +95,6 @@ export class Vocabulary {
   }
 }
 
-/** Each word as the length shared with the previous one, the rest, and its number of documents. */
 function encodeWords(words: Word[]): Buffer {
   const chunks: Buffer[] = [];
   let previous = "";
@@ -111,10 +109,7 @@ function encodeWords(words: Word[]): Buffer {
   return Buffer.concat(chunks);
 }
 
-/**
- * Decodes a bucket's words with a beginning and a maximum length; counts saturate at 255. Only matching words become
- * strings, because most are not needed.
- */
+/** Only matching words become strings. Counts saturate at 255. */
 export function decodeWords(bytes: Buffer, beginning = "", maxLetters = letters.max): Word[] {
   const words: Word[] = [];
   const wanted = toCodes(beginning);

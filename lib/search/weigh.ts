@@ -1,8 +1,7 @@
-// Scores messages by the rarity of their matches within the trace, the speaker, and how close together the matches are.
 import type { Speaker } from "#lib/search/speaker";
 import type { TextRanges, UnitMatches } from "#lib/search/unit";
 
-const worth: Record<Speaker, number> = { person: 1.6, assistant: 1.3, thinking: 1, tool: 0.9, notice: 0.6 };
+const speakerFactors: Record<Speaker, number> = { person: 1.6, assistant: 1.3, thinking: 1, tool: 0.9, notice: 0.6 };
 
 /** Characters. */
 const near = 200;
@@ -35,7 +34,7 @@ export function scoreText({
   // Of two long messages with the same words, the shorter one is more about them.
   const focus = 1 / (1 + Math.log10(1 + Math.max(0, length - 1500) / 2000));
   const order = isInOrder(found) ? 1.15 : 1;
-  return worth[speaker] * (0.5 + nearness) * order * (0.6 + 0.4 * focus);
+  return speakerFactors[speaker] * (0.5 + nearness) * order * (0.6 + 0.4 * focus);
 }
 
 export const sumRarity = ({ each }: UnitMatches, rarity: number[]): number =>
@@ -57,7 +56,6 @@ export function bestWindow({ each }: UnitMatches, size: number): [start: number,
   let best: [number, number] | undefined;
   for (let at = 0; at < places.length; at += 1) {
     const { start } = places[at] as UnitPlace;
-    // A bit for each of at most 32 units.
     let seen = 0;
     let count = 0;
     const end = Math.min(places.length, at + maxNear);

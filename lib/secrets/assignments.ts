@@ -2,17 +2,17 @@
 import { isCredible, isDense, readAppPassword } from "#lib/secrets/credible";
 
 /** A quote, also escaped in JSON, and of HTML. */
-const quoteMark = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#3[49];)`;
-/** Colours of a terminal count as nothing. */
+const quoteMark = String.raw`(?:["']{3}|\\{0,7}["'\x60“”„«]|&quot;|&#3[49];)`;
 const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
 /** Signs, types before them, words of prose, an attribute's value, arguments, an alternative, and a property's braces. */
 const signs = [
+  String.raw`=>\s{0,12}string\(\d{1,4}\)`,
   "=>|[:?]=|<<<|(?:->|→)(?= )",
   String.raw`:\s?[&A-Za-z][\w.[\]<>|?& ]{0,40}=(?=\s?\\{0,7}["'])`,
-  String.raw`[=:]\s?(?:new )?(?:JSON\.stringify|Secret(?:Str)?|Buffer\.from|TextEncoder\(\)\.encode|z\.string\(\)\.default)\((?=\\{0,7}["'\x60])`,
+  String.raw`[=:]\s?(?:new )?(?:JSON\.stringify|Some|Secret(?:Str)?|Buffer\.from|TextEncoder\(\)\.encode|z\.string\(\)\.default)\((?=\\{0,7}["'\x60])`,
   "[=:：＝](?![=:])",
   "%3D",
-  String.raw`(?:is|was|ist|est|es|è)(?: now)?:?\s|[是为]\s?|(?:set|changed|reset) to:?\s|(?:to|as)\s(?=\x60)|lautet:?\s`,
+  String.raw`(?:is|was|ist|est|es|è|é|je)(?: now)?:?\s|[是为は]\s?|[는은]\s|(?:set|changed|reset) to:?\s|(?:to|as)\s(?=\x60)|lautet:?\s`,
   String.raw`value\s?=(?=\s?\\{0,7}["'])`,
   String.raw`\{\s?get;[^}\n]{0,24}\}\s?=(?=\s?\\{0,7}["'])`,
   String.raw`(?:,|\|\||\?\?|or )(?=\s{0,8}\\{0,7}["'])`,
@@ -23,13 +23,11 @@ const restOfName = String.raw`[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]
 const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to|für|von|vom|zum|de|del|du|do|da)(?: (?:the|our|my|den|die|das|dem|der|la|el|le))?(?: [\w@.-]{1,40}){1,3}?| \[[^\]\n]{0,24}\])?`;
 /** A block of YAML and a value in quotes may begin on the next line. */
 const blanks = String.raw`[*_]{0,3}(?:\s?\\{0,7}["'](?=\\{1,7}["'])| ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,40}|\s{0,12}(?=\\{0,7}["']))`;
-/** A value in quotes as an argument, or after a blank. */
 const onlyQuoted = String.raw`\((?=\\{0,7}["'])|\s(?=\\{0,7}["'\x60])(?![^"'\x60]{0,2}["'\x60]\s)`;
 const stringPrefix = `(?:[@bBrRuUfLN]{1,2}(?=["']))?`;
 const assigns = new RegExp(
   `^${restOfName}${detail}${colours}(?:\\s{0,24}(?:${signs})${blanks}|${onlyQuoted})${colours}${stringPrefix}(${quoteMark})?${colours}`,
 );
-/** A name and its value as two neighbouring fields or arguments. */
 const asPair =
   /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}["']?(?:Parameter)?value\\{0,7}["']?\s?[:=]|--value[ =])\s{0,4}(\\{0,7}["'])?/i;
 /** A name and an object that has its value, as `terraform output -json` prints it, and a variable of Terraform's. */
@@ -37,15 +35,12 @@ const asObject =
   /^[\w-]{0,40}\\{0,7}"(?::\s?\{[^{}]{0,120}?"value\\{0,7}":| \{[^{}]{0,240}?\bdefault\s{0,12}=)\s?(\\{0,7}")/;
 const asKey = /^[\w.-]{0,40}<\/key>(?:\s|\\{1,3}[nrt]){0,20}<string>/;
 const asResource = /^[\w.-]{0,40}\\{0,7}["']>/;
-/** A row of a table that a program prints, and of one in Markdown. */
 const asRow = /^[\w.-]{0,40}(?: {2}|\t|\\t)(?: |\t|\\t){0,40}(?=\S)/;
 const asCell = /^[\w .-]{0,40}?[*_\x60]{0,3}\s{0,40}[|│┃║]\s{1,8}(\x60)?(?=[^\s|-])/;
 const asOption = /^[\w-]{0,40}[ =](["'])?/;
-/** Commands that take a name and, after a blank, its value. */
 const setCommand =
   /(?:^|["\s;&+-])(?:setx|setenv|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|(?:git\s+config|config\s+set)(?:\s+--\w+)?|env[\s:](?:add|set)|(?:kv|etcdctl)\s+put)\s+["']?[\w./:-]{0,60}$/;
 
-/** Matches everything from a name to its value, and the quote that begins the value. */
 export function matchAssignment(before: string, rest: string, isOption: boolean): readonly string[] {
   const pair = isOption ? null : (asPair.exec(rest) ?? asObject.exec(rest) ?? asKey.exec(rest));
   if (pair) return pair;
@@ -62,19 +57,21 @@ export function matchAssignment(before: string, rest: string, isOption: boolean)
 
 /** In a form and in a URL `&` ends a value, elsewhere it may be a part of it. */
 const unquoted = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,264}/u;
-/** The value of a variable at the beginning of a line, or of a text in JSON. */
 const wholeLine = /^(?:(?!&&|<\/|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
+
+/** Quotes that end with another sign. */
+const closings: Record<string, RegExp | undefined> = { "“": /[”“"]/, "„": /[“”"]/, "«": /»/ };
 
 function readValue(rest: string, quote: string, isLine: boolean): string {
   const appPassword = readAppPassword(rest);
   if (appPassword) return appPassword;
   if (quote === "") return ((isLine && wholeLine.exec(rest)) || unquoted.exec(rest))?.[0] ?? "";
-  const end = rest.indexOf(quote);
+  const closing = closings[quote];
+  const end = closing ? rest.search(closing) : rest.indexOf(quote);
   const [whole = ""] = /^\S*/.exec(end < 0 ? rest : rest.slice(0, end)) ?? [];
   return whole.length < end ? "" : whole;
 }
 
-/** Small letters and digits, also hexadecimal; and those of two parts. */
 export const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36}:[0-9a-f]{32}$/.test(secret);
 
 const [valueChars, keyChars] = [160, 264];

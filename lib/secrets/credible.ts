@@ -13,7 +13,7 @@ function hasRow(text: string): boolean {
   return false;
 }
 
-export const isPlaceholder = (text: string): boolean => hasRow(text) || placeholder.test(text);
+const isPlaceholder = (text: string): boolean => hasRow(text) || placeholder.test(text);
 
 const entropyChars = 400;
 /** All zero again after each text, so that a short one takes few steps. */
@@ -38,7 +38,7 @@ export function measureEntropy(text: string): number {
 }
 
 /** The share of characters that continue a sequence, as in `abcdef` and `123456`. */
-export function measureSequences(text: string): number {
+function measureSequences(text: string): number {
   let following = 0;
   for (let at = 1; at < text.length; at += 1) {
     const step = text.charCodeAt(at) - text.charCodeAt(at - 1);
@@ -73,7 +73,7 @@ function isShuffled(value: string): boolean {
 }
 
 /** The first folder has to be a word, which Base64 rarely has there. */
-export const isPath = (value: string): boolean => /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][A-Za-z][a-z]+[/\\]|^~\//.test(value);
+const isPath = (value: string): boolean => /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][A-Za-z][a-z]+[/\\]|^~\//.test(value);
 
 const maxPasswordChars = 256;
 const weighedKeyChars = 200;
@@ -110,14 +110,12 @@ export const isDjangoKey = (value: string): boolean =>
 export const isDense = (value: string): boolean =>
   value.length >= 20 && characterKinds.slice(0, 3).every((one) => one.test(value)) && measureEntropy(value) >= 3.7;
 
-/** True for random letters and digits, or hexadecimal. */
 export const isKey = (value: string): boolean => isDense(value) || /^[0-9a-f]{32,128}$/.test(value);
 
 /** Passwords of examples and local databases. */
 export const knownPasswords =
   /^(?:(?:test|my|super|some|new|old|wrong|bad|good|valid|invalid|strong|weak|short|long|secure|correct|admin|user|root|db)?[-_ ]?(?:pass(?:word|wd)?|pwd|secret)|admin|root|user(?:name)?|postgres(?:ql)?|mysql|redis|guest|test(?:ing|er)?|dev(?:elopment)?|local(?:host)?|demo|app|db|hunter2|letmein|qwerty|token|key|api[-_]?key|x-oauth-basic|x-access-token|oauth2|[\d*.]+)[-_]?\d{0,4}[!@#$.]{0,2}$/i;
 
-/** True for Base64 of a name and a password, as in Basic authentication. */
 export function isPair(encoded: string): boolean {
   const [, name = "", password = ""] =
     /^([\x20-\x7e]{1,128}):([\x20-\x7e]{4,256})$/.exec(Buffer.from(encoded, "base64").toString("latin1")) ?? [];
@@ -126,9 +124,8 @@ export function isPair(encoded: string): boolean {
 
 /** Tokens and keys are not among them: their values are longer, and recognized by their characters alone. */
 export const namesPassword =
-  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密码|ароль|hasło|heslo/i;
+  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密[码碼]|口令|パスワード|비밀번호|ароль|hasło|heslo|lösenord|adgangskode|passord|salasana|jelszó|şifre|parolă|mật khẩu|kata sandi|κωδικός|סיסמה|كلمة المرور|पासवर्ड|รหัสผ่าน/i;
 
-/** Variables, templates, calls and code that names a value. */
 const isCode = (value: string): boolean =>
   /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|::|->|=>|\(\)\.|\|\w+:|^\/\*|:$/.test(
     value,
@@ -138,11 +135,9 @@ const isCode = (value: string): boolean =>
 const isProperty = (value: string): boolean =>
   /^[\w$]+(?:\??\.[\w$]+)+$/.test(value) && !(/\d[a-z]/i.test(value) && value.replace(/\D/g, "").length >= 2);
 
-/** `sha256sum`, `newPassword2`, `test-user-1`, `oauth2client`. */
 const numberedName =
   /(?:hash|salt|token|secret|value|input|param|field|user|sha|md|utf|uint|int|float|string|base|test|demo|mock|foo|bar|oauth|http|ipv|log|x|web|pass(?:word|wd)?|pwd)[\w-]*?\d+|^(?:v|h)\d|i18n|k8s|e2e|b64/i;
 
-/** A passphrase of four to eight words that code does not join. */
 const isPhrase = (value: string): boolean =>
   /^[a-z]{3,10}(?:[-_.][a-z]{3,10}){3,7}$/.test(value) &&
   !/pass|secret|token|key|reset|user|auth|field|input|form|test|error|valid|require|change|forgot|login|service|config|default/.test(
@@ -179,7 +174,6 @@ export function mayBePassword(value: string, isQuoted: boolean): boolean {
   return digits > 0 || (/[a-z]/.test(value) && /[A-Z]/.test(value) && /[^\w\s.-]/.test(value));
 }
 
-/** As `mayBePassword`, where a command or call names it; it may be shorter. */
 export const isPassword = (value: string): boolean =>
   !knownPasswords.test(value) && mayBePassword(value.padEnd(8, value), true);
 

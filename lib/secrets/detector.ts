@@ -1,6 +1,5 @@
 import { isPassword } from "#lib/secrets/credible";
 
-/** A secret's place in a text, from `start` to before `end`. */
 export type SecretPlace = { kind: string; start: number; end: number };
 
 /** Finds secrets that have or follow certain words, in any case. It is called wherever one of them ends, and reads a bounded stretch. */
@@ -10,7 +9,6 @@ export type Detector = {
   mayNameSecret?: (text: string, end: number) => boolean;
   /** Rejects most places in a few steps, which cost no look. */
   mayBe?: (text: string, end: number, start: number) => boolean;
-  /** The effort of a look, if it is not that of most. */
   cost?: number;
   /** All its looks together take time linear in the text's length. */
   isLinear?: boolean;
@@ -95,5 +93,4 @@ export function readBefore(text: string, at: number, chars: number): string {
   return plain.includes("\\") ? plain.replace(/\\[bfnrt]/g, " \n") : plain;
 }
 
-/** True after a letter, digit or underscore that is not part of an escape. */
 export const isInWord = (text: string, at: number): boolean => /\w$/.test(readBefore(text, at, 2));

@@ -15,7 +15,6 @@ const maxEchoes = 200;
 export class Echoes {
   readonly #placeholders = new Map<string, string>();
 
-  /** Notes a masked value, if only its context identified it. */
   see(kind: string, value: string, placeholder: string): void {
     if (this.#placeholders.size >= maxEchoes || !contextKinds.has(kind) || !isCredible(value)) return;
     this.#placeholders.set(value, placeholder);

@@ -23,7 +23,6 @@ export function beginEffort(text: string): void {
 
 export const isUnread = (at: number): boolean => at < state.unreadTo;
 
-/** @returns the places that were not searched, in their order */
 export function endEffort(): readonly SecretPlace[] {
   state.text = "";
   return state.unread;

@@ -14,7 +14,6 @@ function toCharacter(written: string, code?: string, quot?: string, amp?: string
   return (quot && '"') ?? (amp && "&") ?? (lt && "<") ?? (gt && ">") ?? "'";
 }
 
-/** @returns undefined if the text has no escapes */
 export function removeEscapes(text: string): string | undefined {
   const plain = text.replace(escapes, toCharacter);
   return plain === text ? undefined : plain;

@@ -11,6 +11,7 @@ import { serviceTokens } from "#lib/secrets/service-tokens";
 import { settingValues } from "#lib/secrets/setting-values";
 import { tableCells } from "#lib/secrets/table-cells";
 import { makeTokenDetectors } from "#lib/secrets/token-forms";
+import { toldPasswords } from "#lib/secrets/told-passwords";
 import { urlPasswords } from "#lib/secrets/url-passwords";
 
 const detectors: readonly Detector[] = [
@@ -22,6 +23,7 @@ const detectors: readonly Detector[] = [
   ...settingValues,
   ...serviceTokens,
   ...tableCells,
+  ...toldPasswords,
 ];
 
 export type Secret = SecretPlace & { certain: boolean };
@@ -31,7 +33,6 @@ type SearchWord = {
   length: number;
   /** Of some letters only the lower byte is searched. */
   isWide: boolean;
-  /** Undefined for an escape. */
   detector: Detector | undefined;
 };
 let searchWords: SearchWord[] = [];
@@ -102,7 +103,6 @@ function searchText(text: string): Secret[] {
   return places.length === 0 ? none : removeOverlaps(places);
 }
 
-/** A session repeats few names again and again. */
 const nameSecrets = new Map<string, boolean>();
 const maxRememberedNames = 5000;
 
@@ -128,7 +128,6 @@ export function hasNoKeyword(text: string): boolean {
   return keywords.areMissing('"', text, '":"');
 }
 
-/** @param end of the word that was found */
 function look(index: number, end: number): void {
   const { word, length, isWide, detector } = searchWords[index] as SearchWord;
   if (!detector) {
@@ -154,7 +153,6 @@ function detect(detector: Detector, start: number, end: number): void {
   }
 }
 
-/** True for a place that overlaps a mark: what is masked is not masked again. */
 function isMarked(text: string, { start, end }: SecretPlace): boolean {
   const from = Math.max(0, start - maxMarkChars);
   const around = text.slice(from, end + maxMarkChars);

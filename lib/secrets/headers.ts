@@ -52,7 +52,6 @@ function findInHeader(header: string): [from: number, to: number] | undefined {
   return undefined;
 }
 
-/** A line of a file of cookies, as Netscape and curl write it. */
 const cookieLine = new RegExp(
   String.raw`^(?:[^\t\n]{1,80}\t(?:TRUE|FALSE)\t)?\d{1,12}\t${sessionName}\t(\S{20,4000})`,
   "i",

@@ -28,21 +28,19 @@ export class KeywordSearch {
     this.#columns = columns;
     this.#rowBits = Math.ceil(Math.log2(count));
     const width = 1 << this.#rowBits;
-    const trie = new Trie();
-    for (const [index, word] of words.entries()) trie.add(columnsIn(word, columns), index);
-    const { states, fallback } = trie.link();
-    const isEnd = (state: number) => (trie.found[state] as number[]).length > 0;
-    const order = states.toSorted((a, b) => Number(isEnd(a)) - Number(isEnd(b)));
+    const next = new Int32Array(words.reduce((sum, { length }) => sum + length, 1) * width);
+    const found: number[][] = [[]];
+    for (const [index, word] of words.entries()) add(next, width, found, columnsIn(word, columns), index);
+    const states = link(next, width, found);
+    const isEnd = (state: number) => (found[state] as number[]).length > 0;
+    const order = states.sort((a, b) => Number(isEnd(a)) - Number(isEnd(b)));
     const rowStarts = new Int32Array(order.length);
     for (const [row, state] of order.entries()) rowStarts[state] = row * width;
     this.#next = new Int32Array(order.length * width);
-    for (const state of states) {
-      const row = rowStarts[state] as number;
-      const from = rowStarts[fallback[state] as number] as number;
-      if (state !== 0) this.#next.copyWithin(row, from, from + width);
-      for (const [column, child] of trie.children[state] ?? []) this.#next[row + column] = rowStarts[child] as number;
-    }
-    this.#found = order.filter(isEnd).map((state) => trie.found[state] as number[]);
+    for (const [row, state] of order.entries())
+      for (let column = 0; column < width; column += 1)
+        this.#next[row * width + column] = rowStarts[next[state * width + column] as number] as number;
+    this.#found = order.filter(isEnd).map((state) => found[state] as number[]);
     this.#firstEnd = (order.length - this.#found.length) * width;
   }
 
@@ -155,47 +153,37 @@ function numberColumns(words: readonly string[]): { columns: Uint8Array; count: 
 const columnsIn = (word: string, columns: Uint8Array): number[] =>
   [...Buffer.from(word, "latin1")].map((byte) => columns[byte] as number);
 
-/** The states of the words' letters, by number; the first one is where no word has begun. */
-class Trie {
-  readonly children: Map<number, number>[] = [new Map()];
-  /** The words that end at each state. */
-  readonly found: number[][] = [[]];
-
-  add(word: number[], index: number): void {
-    let state = 0;
-    for (const column of word) {
-      const own = this.children[state] as Map<number, number>;
-      const child = own.get(column) ?? this.children.push(new Map()) - 1;
-      own.set(column, child);
-      this.found[child] ??= [];
-      state = child;
-    }
-    this.found[state]?.push(index);
+function add(next: Int32Array, width: number, found: number[][], word: number[], index: number): void {
+  let state = 0;
+  for (const column of word) {
+    const slot = state * width + column;
+    if (next[slot] === 0) next[slot] = found.push([]) - 1;
+    state = next[slot] as number;
   }
+  found[state]?.push(index);
+}
 
-  /**
-   * Finds each state's fallback: the longest end of what was read that begins another word.
-   *
-   * @returns the states that few letters reach first, where text nearly always is
-   */
-  link(): { states: number[]; fallback: Int32Array } {
-    const fallback = new Int32Array(this.children.length);
-    const states = [0];
-    for (const state of states) {
-      for (const [column, child] of this.children[state] ?? []) {
-        if (state !== 0) fallback[child] = this.#follow(fallback, fallback[state] as number, column);
-        this.found[child]?.push(...(this.found[fallback[child] as number] as number[]));
-        states.push(child);
+/**
+ * Where no word continues, the search continues from the longest suffix that begins a word.
+ *
+ * @returns the states, those after few letters first, where text nearly always is
+ */
+function link(next: Int32Array, width: number, found: number[][]): number[] {
+  const fallback = new Int32Array(found.length);
+  const queue = [0];
+  for (const state of queue) {
+    for (let column = 0; column < width; column += 1) {
+      const slot = state * width + column;
+      const child = next[slot] as number;
+      const behind = state === 0 ? 0 : (next[(fallback[state] as number) * width + column] as number);
+      if (child === 0) {
+        next[slot] = behind;
+        continue;
       }
-    }
-    return { states, fallback };
-  }
-
-  #follow(fallback: Int32Array, from: number, column: number): number {
-    for (let state = from; ; state = fallback[state] as number) {
-      const child = this.children[state]?.get(column);
-      if (child !== undefined) return child;
-      if (state === 0) return 0;
+      fallback[child] = behind;
+      found[child]?.push(...(found[behind] as number[]));
+      queue.push(child);
     }
   }
+  return queue;
 }

@@ -3,7 +3,6 @@ import { makePlaceholder } from "#lib/secrets/kinds";
 
 type Replacement = (kind: string, value: string) => string;
 
-/** Replaces secrets of a text, which are in their order. */
 export function replaceSecrets(text: string, secrets: readonly Secret[], replacement: Replacement): string {
   let masked = "";
   let at = 0;
@@ -18,7 +17,6 @@ export function replaceSecrets(text: string, secrets: readonly Secret[], replace
 export const maskForOthers = (text: string): string =>
   replaceSecrets(text, findSecrets(text), (kind) => makePlaceholder(kind));
 
-/** Changes values that are nested deeper than `levels`. */
 export type DeepValues = { levels: number; change: (value: object) => unknown };
 const keepDeep: DeepValues = { levels: 100, change: (value) => value };
 
@@ -96,7 +94,6 @@ export function maskByContext<T>(value: T, find: (json: string) => Secret[], rep
   return secrets.length === 0 ? value : (JSON.parse(replaceInTexts(json, secrets, replacement)) as T);
 }
 
-/** Reads a part of a JSON string, without its quotes. */
 export function unescapeText(json: string): string {
   return parseText(json) ?? json;
 }
@@ -136,7 +133,6 @@ function replaceInTexts(json: string, secrets: readonly Secret[], replacement: R
   return masked + json.slice(at);
 }
 
-/** Finds the texts and names in JSON, without their quotes. */
 function* findTexts(json: string): Generator<[from: number, to: number]> {
   for (let start = json.indexOf('"'); start >= 0; ) {
     let end = json.indexOf('"', start + 1);
@@ -146,7 +142,6 @@ function* findTexts(json: string): Generator<[from: number, to: number]> {
   }
 }
 
-/** True after an odd number of backslashes. */
 function isEscaped(json: string, at: number): boolean {
   let before = at;
   while (json.charCodeAt(before - 1) === 0x5c) before -= 1;

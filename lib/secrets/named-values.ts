@@ -13,11 +13,13 @@ const names = `
   .concat("secret id", "clé api", "clé d'api", "clave api", "kennwort", "wachtwoord", "senha", "identified by")
   .concat("api key", "secret key", "access key", "private key", "auth token", "mot de passe", "contraseña")
   // Without a capital, whose other case can't be looked for.
-  .concat("密码", "ароль", "hasło", "heslo");
+  .concat("密码", "密碼", "口令", "密钥", "令牌", "パスワード", "비밀번호", "ароль", "токен")
+  .concat("hasło", "heslo", "lösenord", "adgangskode", "passord", "salasana", "jelszó", "şifre", "parolă", "mật khẩu")
+  .concat("kata sandi", "κωδικός", "סיסמה", "كلمة المرور", "पासवर्ड", "รหัสผ่าน");
 /** Much else has these names, so their values have to be as varied as random letters. */
 const weakNames = `
   _key -key _pat ?key &key appid _bearer api.key auth.key adminkey appkey storagekey signingkey masterkey licensekey writekey readkey
-  serverkey deploykey sessionkey hmackey subscriptionkey integrationkey
+  serverkey deploykey sessionkey accountkey schlüssel hmackey subscriptionkey integrationkey
 `
   .trim()
   .split(/\s+/);
@@ -58,7 +60,6 @@ function findAssigned(text: string, start: number, end: number): SecretPlace | u
 
 type NamedValue = { name: string; word: string; ahead: string; quote: string; isLine: boolean };
 
-/** Reads the value at a place; empty where nothing of that name has such a value. */
 function readSecret(text: string, from: number, { name, word, ahead, quote, isLine }: NamedValue): string {
   const value = readValueAt(text, from, quote, isLine);
   const isCut = /\.{3}$|…$/.test(value);
@@ -75,9 +76,7 @@ const nextField = String.raw`(?:${blank}|,){1,80}`;
 const fieldName = String.raw`(?:${anyQuote})?[\w$.-]{1,40}(?:${anyQuote})?${blank}{0,4}[:=]${blank}{0,4}`;
 const fieldValue = String.raw`(?:\\{0,7}"[^"\n]{0,300}"|'[^'\n]{0,300}'|[\w.+/@-]{1,100}|\[[^[\]{}]{0,300}\]|\{[^{}]{0,300}\})`;
 const valueField = String.raw`(?:${anyQuote})?[\w-]{0,20}?(?:value|val|secretstring)(?:${anyQuote})?${blank}{0,4}[:=]${blank}{0,4}(${anyQuote})?`;
-/** A value's field after its name's. */
 const toValue = new RegExp(`^(?:${nextField}${fieldName}${fieldValue}){0,6}?${nextField}${valueField}`, "i");
-/** A value's field before its name's, and all from the value's end to that. */
 const valueBefore = new RegExp(`(?<![\\w-])${valueField}`, "gi");
 const toName = new RegExp(`^(?:${anyQuote})?(?:${nextField}${fieldName}${fieldValue}){0,6}${nextField}$`);
 const nameField = /(?:name|key|id|label|title|field|variable|setting)$/i;
@@ -157,7 +156,6 @@ function maySet(name: string, secret: string, isQuoted: boolean): boolean {
   return isKnownForm || (namesPassword.test(name) && mayBePassword(plain, isQuoted));
 }
 
-/** `X_AWS_TOKEN = "x-aws-token"` */
 function repeatsName(name: string, value: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z\d]/g, "");
   const [own, said] = [plain(name.slice(name.lastIndexOf(".") + 1)), plain(value)];
@@ -170,7 +168,6 @@ const isNoSecret = (name: string, ahead: string): boolean =>
     name,
   ) || /\barn:aws[\w:-]{0,60}$/.test(ahead);
 
-/** Words between a name and its value; any other word goes on with a sentence. */
 const joins = new Set(
   "is was ist est es è set changed reset to as for of on von vom zum de del du do da lautet generated created value".split(
     " ",
@@ -222,7 +219,6 @@ const appPassword = /^(?=(?:[a-z]{4} ){0,3}[^aeiou ]{4}(?: |$))[a-z]{4}(?: [a-z]
 
 const isUuid = (secret: string): boolean => /^[0-9a-f]{8}-[0-9a-f-]{27}(?::fx)?$/.test(secret);
 
-/** The tokens of kubeadm and of Laravel, and Django's keys. */
 const isOther = (secret: string): boolean =>
   /^(?=\D*\d)[a-z\d]{6}\.[a-z\d]{16}$|^\d{1,9}\|[A-Za-z\d]{40,64}$/.test(secret) || isDjangoKey(secret);
 
@@ -245,14 +241,12 @@ function chooseKind(name: string, value: string, quote: string, before: string, 
   return isVariable && (isDense(value) || isLong(value) || isUuid(value)) ? "environment" : "assignment";
 }
 
-/** The separators and the date that programs print between an id and its key. */
 const keyAfterId =
   /^[A-Z\d]{16}(?:[\s,;:|"'/]|\\{1,3}[nrt]){1,8}(?:\d{4}-\d\d-\d\dT[\d:.Z+-]{5,20}(?:[\s,;|]|\\{1,3}[nrt]){1,4})?([A-Za-z\d+/]{40})(?![\w/+=])/;
 
 export const namedValues: readonly Detector[] = [
   assignment,
   weakAssignment,
-  // Longer than other values.
   findAfter(
     "aws-session",
     "session_token|sessiontoken|security-token|security_token",

@@ -48,7 +48,6 @@ export const serviceTokens: readonly Detector[] = [
     /^([MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,38})\\{0,7}["']/,
     isDense,
   ),
-  // Names in code begin alike.
   ...["vca_", "vci_", "vcr_"].map((word) =>
     findAround("vercel", word, /(?<!\w)$/, new RegExp(`${word}[A-Za-z\\d]{24,80}(?!\\w)`, "y"), (value) => {
       const rest = value.slice(word.length);

@@ -21,7 +21,7 @@ const maxPasswordChars = 64;
 
 /** `pass: …` and `pw=…`; other words end in these, too. */
 const shortName: Detector = {
-  words: ["pass:", "pass=", "pass =", 'pass":', 'pass\\":', "pass':", "pw:", "pw=", "pw is "],
+  words: ["pass:", "pass=", "pass =", 'pass":', 'pass\\":', "pass':", "pw:", "pw=", "pw is ", "mdp:", "mdp :", "mdp="],
   // Logs of Go's tests are full of "--- PASS: TestX".
   mayBe: (text, end) => !text.startsWith(" Test", end),
   find(text, start, end) {
@@ -39,7 +39,6 @@ const shortName: Detector = {
   },
 };
 
-/** Secrets of settings, code and programs under names that say little. */
 export const settingValues: readonly Detector[] = [
   keyField(isDense),
   keyField(isKey, /username\\{0,7}":\s?\\{0,7}"[^"\\]{1,80}\\{0,7}",\s{0,20}\\{0,7}$/),
@@ -50,12 +49,11 @@ export const settingValues: readonly Detector[] = [
     /^\w{0,20}_(?:KEY|SALT)["'],\s{0,24}'([^'\n]{40,128})'/,
     (value) => measureEntropy(value) >= 4 && isRandom(value),
   ),
-  // In YAML, below the name of a service.
   findPasswordAfter("key: ", /^\\{0,7}["']?([A-Za-z\d]{28,64})(?![\w/+=.-])/, isDense, {
     mayBe: (text, end, start) => /[0-9A-Za-z]/.test(text.charAt(end + 20)) && /\s/.test(text.charAt(start - 1)),
   }),
   findPasswordAfter("requirepass |masterauth |bindpw ", /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
-  findPasswordAfter(":5432:|:3306:", /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s])/),
+  findPasswordAfter(":5432:|:3306:", /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s"'\\])/),
   findPasswordAfter(
     "jwt.sign(|jwt.verify(|jwt.encode(|jwt.decode(",
     /^[^,\n]{1,80},\s?\\{0,7}["']([^\s"'\\]{12,256})\\{0,7}["']/,

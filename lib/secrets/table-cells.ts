@@ -1,4 +1,3 @@
-// Columns of secrets in tables of Markdown and of database programs.
 import { isCredible, mayBePassword } from "#lib/secrets/credible";
 import { type Detector, readBefore, type SecretPlace } from "#lib/secrets/detector";
 

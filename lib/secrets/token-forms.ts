@@ -23,7 +23,6 @@ const bits = Uint16Array.from({ length: 128 }, (_, code) =>
   classNames.reduce((sum, name) => (classes[name].test(String.fromCharCode(code)) ? sum | getClassBit(name) : sum), 0),
 );
 
-/** The form of a token: its beginning, then runs of characters and fixed texts. */
 export type TokenForm = { head: string; parts: (string | { bit: number; min: number; max: number })[] };
 
 /** Parses a form of kinds.ts. @throws Error for anything else */
@@ -42,7 +41,6 @@ export function parseTokenForm(form: string): TokenForm {
 /** Reads each run of characters once, so that a text of nothing but beginnings of tokens takes linear time. */
 class CharacterRuns {
   readonly text: string;
-  /** The last run of each class. */
   readonly #from = new Int32Array(classNames.length).fill(-1);
   readonly #to = new Int32Array(classNames.length).fill(-1);
 
@@ -70,7 +68,6 @@ const isAlnum = (text: string, at: number): boolean => at >= 0 && hasClass(alnum
 /** @param code NaN at a text's end, which no class has */
 export const hasClass = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
 
-/** @param at the beginning of the form's first text */
 function findFormEnd({ head, parts }: TokenForm, text: string, at: number, runs: CharacterRuns): number | undefined {
   let end = at + head.length;
   for (const part of parts) {
@@ -84,7 +81,6 @@ function findFormEnd({ head, parts }: TokenForm, text: string, at: number, runs:
     end = to;
   }
   const last = parts.at(-1);
-  // Padding of Base64.
   for (let filled = 0; typeof last === "object" && last.bit === base64 && filled < 2; filled += 1)
     if (text.startsWith("=", end)) end += 1;
   return end;
@@ -105,7 +101,6 @@ let runs = new CharacterRuns("");
 
 type KindForm = TokenForm & { kind: string };
 
-/** Finds tokens that begin with a text, and go on randomly. */
 const detectTokens = (head: string, forms: readonly KindForm[]): Detector => ({
   words: [head],
   cost: costs.attempt,

@@ -51,7 +51,6 @@ const encodedSchemes = [
   "bW9uZ29kYitzcnY6Ly9",
 ].concat(["cmVkaXM6Ly", "cmVkaXNzOi8v", "YW1xcDovL", "YW1xcHM6Ly"]);
 
-/** A URL with a password in Base64, as in a Secret of Kubernetes. */
 const encodedUrl: Detector = {
   words: encodedSchemes.map((head) => head.toLowerCase()),
   find(text, start, end) {
@@ -68,7 +67,6 @@ const encodedUrl: Detector = {
 const oracleLogin = /^(?:-\w{1,10} )?["']?[\w.$#-]{1,64}\/([^\s"'\\/]{4,64})@(?=\/\/|[\w.-]{2,})/;
 
 const endsPassword = /[\s"'`@]/;
-/** With the name before it. */
 const [maxPasswordChars, maxLoginChars] = [128, 193];
 
 /** `ada:password@tcp(host)`, as drivers for Go write it. A pattern would try every place before it, so this reads backwards. */

@@ -8,7 +8,7 @@ import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
 import { warnAboutHttp } from "#lib/server/listen";
-import { enableSinks } from "#lib/telemetry/sink-state";
+import { enableSinks } from "#lib/telemetry/sink";
 
 /** A new web process may start before the migration, and must not end. */
 async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> {

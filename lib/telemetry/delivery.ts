@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
-import { splitReport } from "#lib/telemetry/facts";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
 import type { StoredReport } from "#lib/telemetry/report";
+import { splitReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
 /** @throws what `deliver` throws */

@@ -9,8 +9,7 @@ import { PrivateAddressError } from "#lib/telemetry/addresses";
 import { sendReport } from "#lib/telemetry/delivery";
 import { post, type SinkAnswer } from "#lib/telemetry/post";
 import { loadReport } from "#lib/telemetry/report";
-import { readSink, type Sink } from "#lib/telemetry/sink";
-import { disableSink, endFutureWaits, isOpen, pauseSink } from "#lib/telemetry/sink-state";
+import { disableSink, endFutureWaits, isOpen, pauseSink, readSink, type Sink } from "#lib/telemetry/sink";
 import { claimOutboxRow, insertOutbox, type OutboxRow, postponeOutboxRow } from "#lib/telemetry/sql";
 
 /** The client waits for this attempt. */

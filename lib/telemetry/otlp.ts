@@ -9,9 +9,9 @@ import {
 import { JsonLogsSerializer, LogsExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { LoggerProvider, type ReadableLogRecord } from "@opentelemetry/sdk-logs";
-import { splitReport } from "#lib/telemetry/facts";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
 import type { StoredReport } from "#lib/telemetry/report";
+import { splitReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
 function toLogRecords(report: StoredReport): ReadableLogRecord[] {

@@ -1,4 +1,5 @@
 import "server-only";
+import { v5 as uuidOf } from "uuid";
 import { prisma } from "#lib/db/client";
 
 /** Names no user and no address. */
@@ -24,4 +25,25 @@ type WithNumbers<T> = { [Key in keyof T]: T[Key] extends bigint ? number : T[Key
 function withNumbers<T extends object>(row: T): WithNumbers<T> {
   const entries = Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]);
   return Object.fromEntries(entries) as WithNumbers<T>;
+}
+
+/** The id is the same on every attempt, so that the sink can drop duplicates. */
+export type TelemetryFact = {
+  id: string;
+  name: "spoor scan" | "spoor diagnostic" | "spoor client event";
+  facts: object;
+};
+
+/** Names chosen by a client are only sent as values: a sink may interpret an event name such as `$identify`. */
+export function splitReport({ id, scan, diagnostics, events }: StoredReport): TelemetryFact[] {
+  const { deviceId: _sentSeparately, ...about } = scan;
+  const facts: Omit<TelemetryFact, "id">[] = [
+    { name: "spoor scan", facts: { ...about, diagnosticCount: diagnostics.length, eventCount: events.length } },
+    ...diagnostics.map((diagnostic) => ({ name: "spoor diagnostic" as const, facts: { ...about, ...diagnostic } })),
+    ...events.map((event) => ({
+      name: "spoor client event" as const,
+      facts: { ...about, eventName: event.name, eventProperties: event.properties },
+    })),
+  ];
+  return facts.map((fact, index) => ({ ...fact, id: uuidOf(String(index), id) }));
 }

@@ -1,6 +1,6 @@
 import { eachInSlices } from "#lib/concurrency/slices";
 import { maskForOthers, maskValueForOthers } from "#lib/secrets/mask";
-import { beginsBehind, nameCharacter, withoutHomes } from "#lib/traces/homes";
+import { beginsAfter, nameCharacter, withoutHomes } from "#lib/traces/homes";
 
 /** Both positions are inclusive; null is that end of the session. */
 export type SharedRange = { from: number | null; to: number | null };
@@ -13,13 +13,10 @@ export const isWithin = ({ from, to }: SharedRange, position: number): boolean =
 /** Accounts that are nobody's. */
 const nobodys =
   /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|nobody|postgres|mysql|redis|nginx|sshd|syslog|message\S*|dbus|polkitd|reboot|systemd\S*|_\w+|.{1,2})$/i;
-/** A shell prompt, `name@machine:~/api$`. After a backslash, the first letter belongs to an escape. */
 const prompts =
   /(?<![\w.@/-])(?:(?<=\\)[bfnrt])?([a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62})(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
-/** Commands that may name another machine and a user: `ssh -p 22 name@machine`, `scp api.tgz name@machine:/srv`. */
 const remoteCommands = /(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)[ \t][^\n|;&]{0,200}/gi;
 const logins = /(?<![\w.@/:-])([a-z_][\w.-]{0,31})@[a-z\d][\w.-]{0,62}/gi;
-/** Users and groups in the output of `ls -l` and `id`. */
 const owners =
   /((?:(?<![\w-])|(?<=\\n))[-bcdlps](?:[r-][w-][xsStT-]){3}[.@+]? {1,4}\d{1,7} {1,4})(\S{1,64})( {1,32})(\S{1,64})(?= {1,16}\d)/g;
 const ids = /\b([ug]id=\d{1,10}|(?<==|,)\d{1,10})\(([^()\s]{1,64})\)/g;
@@ -37,7 +34,7 @@ const outputWords = /pts\/|\btty|console|whoami|\d\.\d {1,4}\d|seat\d| :\d|\b[RS
 /** `~ada/api`. */
 const tildes = /(?<![\w.~^/\\-])~([a-z_][\w-]{2,31})(?=\/)/gi;
 const variables = new RegExp(
-  `(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME)=(?<=${beginsBehind(String.raw`\w`)}\\1=)["']?[${nameCharacter}.\\-]{1,64}`,
+  `(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME)=(?<=${beginsAfter(String.raw`\w`)}\\1=)["']?[${nameCharacter}.\\-]{1,64}`,
   "gu",
 );
 const maxNames = 5;
@@ -102,7 +99,7 @@ const unlessNobody = (name: string): string => (nobodys.test(name) || /^\d+$/.te
 
 const hides = (variable: string): string => (/^(?:HOST|COMPUTER)NAME$/.test(variable) ? "machine" : "user");
 
-const wordBegins = beginsBehind(String.raw`${nameCharacter}\-`);
+const wordBegins = beginsAfter(String.raw`${nameCharacter}\-`);
 
 function withoutWord(text: string, word: string, shown: string): string {
   if (!text.includes(word)) return text;

@@ -9,7 +9,7 @@ import type { marksShape } from "#lib/traces/marks-schema";
 import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
 
 /** Missing fields stay unchanged; null and empty values remove. */
-export type TraceMarks = z.output<typeof marksShape>;
+type TraceMarks = z.output<typeof marksShape>;
 
 /** @throws SpoorError `not_found` for a deleted trace and for another user's */
 export async function setMarks(userId: string, traceId: string, marks: TraceMarks): Promise<void> {

@@ -1,6 +1,6 @@
 import "server-only";
 import { limits } from "#lib/limits";
-import { jsonOf, type MessagePart, readParts } from "#lib/traces/parts";
+import { type MessagePart, readParts, writeMessagesJson } from "#lib/traces/parts";
 import { getTrace, type Message } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 
@@ -25,10 +25,10 @@ export async function listMessages(
   const { messages, isLong, nextAfter } = first;
   if (!isLong && (nextAfter === null || messages.length === limit)) return { messages, nextAfter };
   // Read again, so that nothing waits in memory to be sent.
-  return sendText(userId, "answer", answerOf(userId, traceId, readParts(userId, traceId, wanted)));
+  return sendText(userId, "answer", writeAnswer(userId, traceId, readParts(userId, traceId, wanted)));
 }
 
-async function* answerOf(
+async function* writeAnswer(
   userId: string,
   traceId: string,
   parts: AsyncGenerator<MessagePart, undefined>,
@@ -38,7 +38,7 @@ async function* answerOf(
   let after: number | null = null;
   for await (const part of parts) {
     if (sent > 0 && part.messages.length > 0) yield ",";
-    yield* jsonOf(userId, traceId, part, (message) => message);
+    yield* writeMessagesJson(userId, traceId, part, (message) => message);
     sent += part.messages.length;
     after = part.nextAfter;
   }

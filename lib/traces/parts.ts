@@ -1,4 +1,3 @@
-// Reads messages of any number and size with one part in memory.
 import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
 import { maskValueForOthers } from "#lib/secrets/mask";
@@ -10,8 +9,7 @@ import { readBytes, readPage } from "#lib/traces/sql/messages";
 
 const MiB = 1024 * 1024;
 
-/** `pieceBytes` is the most read at once of a larger message. */
-const held = { messages: 500, bytes: MiB, pieceBytes: 4 * MiB };
+const pageBounds = { messages: 500, bytes: MiB, pieceBytes: 4 * MiB };
 
 /** Adjacent messages, or one long message without content and metadata. */
 export type MessagePart = { messages: Message[]; isLong: boolean; nextAfter: number | null };
@@ -19,7 +17,7 @@ export type MessagePart = { messages: Message[]; isLong: boolean; nextAfter: num
 type PartOptions = { after?: number | undefined; limit?: number; maxBytes?: number; patience?: Patience };
 
 /**
- * Reads each part when the previous one was consumed, as a heavy read of the user.
+ * Reads each part when the previous one was consumed.
  * @param wanted.maxBytes bound on all parts, apart from the first message
  * @param wanted.patience applies to the first part
  * @throws as `heavyTurn`
@@ -37,9 +35,9 @@ export async function* readParts(
   const left = { messages: limit, bytes: maxBytes };
   for (let from = after, isFirst = true; ; isFirst = false) {
     const bounds = {
-      limit: Math.min(held.messages, left.messages),
-      maxBytes: Math.min(held.bytes, left.bytes),
-      maxMessageBytes: held.bytes,
+      limit: Math.min(pageBounds.messages, left.messages),
+      maxBytes: Math.min(pageBounds.bytes, left.bytes),
+      maxMessageBytes: pageBounds.bytes,
     };
     const read = () => readPage(userId, traceId, "after, in parts", from, bounds);
     const rows = await heavyTurn(userId, read, isFirst ? patience : "wait");
@@ -47,7 +45,7 @@ export async function* readParts(
     if (!isFirst && bytes > left.bytes) return;
     const last = rows.at(-1);
     const nextAfter = last?.hasMore ? last.position : null;
-    yield { messages: rows.map(presentMessage), isLong: bytes > held.bytes, nextAfter };
+    yield { messages: rows.map(presentMessage), isLong: bytes > pageBounds.bytes, nextAfter };
     left.messages -= rows.length;
     left.bytes -= bytes;
     if (nextAfter === null || left.messages <= 0 || left.bytes <= 0) return;
@@ -56,7 +54,7 @@ export async function* readParts(
 }
 
 /**
- * PostgreSQL produces the whole value for each statement, so each reads twice as much as the last, up to a bound.
+ * PostgreSQL produces the whole value for each statement, so each reads twice as much as the last.
  * @throws if the message is deleted or changed meanwhile
  */
 export async function* readPieces(
@@ -67,7 +65,7 @@ export async function* readPieces(
 ): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // a piece may end within a character
   let contentBytes: number | undefined;
-  for (let [from, bytes] = [1, MiB]; ; [from, bytes] = [from + bytes, Math.min(2 * bytes, held.pieceBytes)]) {
+  for (let [from, bytes] = [1, MiB]; ; [from, bytes] = [from + bytes, Math.min(2 * bytes, pageBounds.pieceBytes)]) {
     const read = await heavyTurn(userId, () => readBytes(userId, traceId, position, { column, from, bytes }), "wait");
     contentBytes ??= read?.contentBytes;
     if (!read || read.contentBytes !== contentBytes) throw new Error("a message changed while it was read");
@@ -79,22 +77,22 @@ export async function* readPieces(
   }
 }
 
-export async function* jsonOf(
+export async function* writeMessagesJson(
   userId: string,
   traceId: string,
   { messages, isLong }: MessagePart,
-  fieldsOf: (message: Message) => object,
+  toFields: (message: Message) => object,
   mask?: Mask,
 ): AsyncGenerator<string, undefined> {
   const [first] = messages;
   if (!first) return;
   if (!isLong) {
     const shown = mask ? await allForOthers(messages, mask) : messages;
-    yield shown.map((message) => JSON.stringify(fieldsOf(message))).join(",");
+    yield shown.map((message) => JSON.stringify(toFields(message))).join(",");
     return;
   }
   const { position } = first;
-  const { content: _content, metadata, ...rest } = fieldsOf(first) as Partial<Message>;
+  const { content: _content, metadata, ...rest } = toFields(first) as Partial<Message>;
   yield `${JSON.stringify(mask ? maskValueForOthers(rest, mask) : rest).slice(0, -1)},"content":"`;
   const content = readPieces(userId, traceId, position, "content");
   for await (const piece of mask ? maskPieces(content, mask) : content) yield JSON.stringify(piece).slice(1, -1);

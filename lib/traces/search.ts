@@ -1,9 +1,8 @@
-// The index finds the traces that contain all words; their rows give the order.
 import "server-only";
 import type { PoolClient } from "pg";
 import { cache } from "react";
 import { heavyRead, type Patience } from "#lib/db/heavy";
-import { findDocuments, type Hits, hitsOf } from "#lib/search/find";
+import { findDocuments, type Hits, iterateHits } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
 import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
 import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
@@ -12,7 +11,6 @@ import { lookUpHits, scanList } from "#lib/traces/sql/search";
 
 /** Measured cost of a row read in the list's order, relative to a hit looked up by its id. */
 const costs = { ofList: 3, ofHit: 5 };
-/** Traces whose text is read to verify a phrase of three or more words. */
 const maxVerified = 100;
 const verifiedAtOnce = 50;
 
@@ -85,10 +83,7 @@ function verifyOnce(tx: PoolClient, search: Search, ids: string[], max: number):
   return matching;
 }
 
-/**
- * Scans the list if many of its rows are hits, up to twice the rows that evenly spread hits would need; otherwise
- * looks hits up.
- */
+/** A scan may take twice the rows that evenly spread hits would need. */
 export async function listHits(
   tx: PoolClient,
   { userId, selection, hits }: Hitting,
@@ -97,15 +92,15 @@ export async function listHits(
   const scope = { userId, selection, after };
   const maxRows = countRowsToScan(hits, limit);
   const scanned = maxRows && (await scanList(tx, scope, hits, { limit, maxRows }));
-  return scanned || lookUpHits(tx, scope, [...hitsOf(hits)], limit);
+  return scanned || lookUpHits(tx, scope, [...iterateHits(hits)], limit);
 }
 
-/** Unordered; at most as many as look-ups are cheaper for. */
+/** Unordered. */
 export async function someHits(tx: PoolClient, search: Hitting, limit: number): Promise<string[]> {
   const { userId, selection, hits } = search;
   if (countRowsToScan(hits, limit) > 0) return listHits(tx, search, { limit });
   const scope = { userId, selection, after: undefined };
-  const places = [...hitsOf(hits)];
+  const places = [...iterateHits(hits)];
   const ids = new Set<string>(); // a trace may have several documents
   for (let at = 0; at < places.length && ids.size < limit; at += limit)
     for (const id of await lookUpHits(tx, scope, places.slice(at, at + limit), limit)) ids.add(id);

@@ -117,12 +117,11 @@ export async function revokeShare(userId: string, id: string, from: AuditOrigin)
 /** `version` changes with the trace's messages. */
 export type OpenedShare = { userId: string; traceId: string; expiresAt: Date | null; shown: Sharing; version: string };
 
-/** Wrong links that one network may try. */
 const attempts = { points: 60, seconds: 600 };
 
 /**
  * Unknown, expired and revoked links get the same answer. A network that tried many wrong ones gets nothing for a
- * while, even with a valid one.
+ * while.
  * @param address the reader's, for the limit
  */
 export async function openShare(token: string, address: string): Promise<OpenedShare | undefined> {
@@ -158,14 +157,14 @@ export async function purgeShares(): Promise<void> {
   await prisma().traceShare.deleteMany({
     where: { OR: [{ expiresAt: { lt: monthAgo } }, { revokedAt: { lt: monthAgo } }] },
   });
-  await deleteSharesOfDeletedTraces();
+  await deleteSharesWithoutTrace();
 }
 
 /** PostgreSQL allows 65,535 parameters. */
 const tracesAtOnce = 5000;
 
-/** By user, because a distributed database can't join traces, on one node, with shares, on all. */
-async function deleteSharesOfDeletedTraces(): Promise<void> {
+/** A distributed database can't join traces, on one node, with shares, on all. */
+async function deleteSharesWithoutTrace(): Promise<void> {
   for (const { userId } of await prisma().traceShare.groupBy({ by: ["userId"] })) {
     const shared = await prisma().traceShare.groupBy({ by: ["traceId"], where: { userId } });
     for (let at = 0; at < shared.length; at += tracesAtOnce) {

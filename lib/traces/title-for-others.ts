@@ -1,5 +1,5 @@
 import "server-only";
-import { getTitle, type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
+import { type Beginning, beginningCharacters, deriveTitle, getTitle, kindIn } from "#lib/reader/titles/find";
 import { isWithin, readHiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { readMessages } from "#lib/traces/messages";
@@ -9,7 +9,7 @@ import type { Sharing } from "#lib/traces/shares";
 /** A title that begins later is not found. */
 const maxRead = { limit: 50, maxBytes: 64 * 1024, maxMessageBytes: 64 * 1024 };
 
-/** The owner's title, or one derived from the visible messages, since the session's own may reveal what is left out. */
+/** The session's own title may reveal what is left out. */
 export async function getTitleForOthers(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
   const hide = makeHider(readHiddenNames(trace));
   const mask = (text: string) => (sharing.masked ? hide(text) : text);
@@ -17,11 +17,11 @@ export async function getTitleForOthers(userId: string, trace: TraceRow, sharing
   if (!isPart || trace.customTitle !== null) return mask(getTitle(trace) ?? "") || "Untitled session";
   const { messages } = await readMessages(userId, trace.id, (sharing.from ?? 0) - 1, maxRead);
   const shown = messages.filter(({ position }) => isWithin(sharing, position));
-  return deriveTitle(beginningsOf(shown, mask))?.title ?? "A part of a session";
+  return deriveTitle(listBeginnings(shown, mask))?.title ?? "A part of a session";
 }
 
 /** Masked before the title is cut: half a secret would not be recognized. */
-function* beginningsOf(messages: Message[], mask: (text: string) => string): Generator<Beginning> {
+function* listBeginnings(messages: Message[], mask: (text: string) => string): Generator<Beginning> {
   for (const { role, content, metadata } of messages) {
     if (role !== "user" && role !== "assistant") continue;
     yield { role, text: mask(content).slice(0, beginningCharacters[role]), kind: kindIn(metadata) };

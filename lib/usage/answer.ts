@@ -1,7 +1,7 @@
 import "server-only";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
-import { addDays, dayAt, startOfDay } from "#lib/usage/days";
+import { addDays, dayAt, getDayStart } from "#lib/usage/days";
 import { countDueTraces } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
 import { type Figures, noFigures, type UsageQuery, type UsageResponse, type ValueFigures } from "#lib/usage/schema";
@@ -53,7 +53,7 @@ function presentSpan(
 function getSpans({ from, to, zone, unit }: UsageQuery, now: Date): Span[] {
   const isDay = (text: string) => text.length === 10;
   const today = dayAt(now, zone);
-  const getStart = (day: string, plus = 0) => Date.parse(startOfDay(day, zone, plus) ?? "");
+  const getStart = (day: string, plus = 0) => Date.parse(getDayStart(day, zone, plus) ?? "");
   const end = to === undefined || isDay(to) ? getStart(to ?? today, 1) : quarterBefore(Date.parse(to) + quarterMs - 1);
   const lastDay = dayAt(new Date(end - 1), zone);
   const start =

@@ -10,7 +10,7 @@ export function addDays(day: string, days: number): string {
  * @param plusDays 1 for the end of the day
  * @returns ISO 8601 in UTC, or undefined if there is no such day
  */
-export function startOfDay(day: string, zone: string, plusDays = 0): string | undefined {
+export function getDayStart(day: string, zone: string, plusDays = 0): string | undefined {
   const midnightUtc = new Date(`${day}T00:00:00Z`);
   // `Date` reads the 30th of February as a day in March.
   if (Number.isNaN(midnightUtc.getTime()) || midnightUtc.toISOString().slice(0, 10) !== day) return undefined;

@@ -1,4 +1,4 @@
-import { addDays, dayAt, startOfDay } from "#lib/usage/days";
+import { addDays, dayAt, getDayStart } from "#lib/usage/days";
 import type { Unit } from "#lib/usage/schema";
 
 export type Span = { from: string; to: string; start: Date; end: Date };
@@ -47,7 +47,7 @@ export function getLastOfMonth(day: string): string {
 const earlier = (one: string, other: string) => (one < other ? one : other);
 
 function startIn(zone: string, date: string): Date {
-  const start = startOfDay(date, zone);
+  const start = getDayStart(date, zone);
   if (!start) throw new Error(`${date} is no day`);
   return new Date(quarterBefore(Date.parse(start)));
 }

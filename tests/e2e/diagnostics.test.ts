@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { disableSink } from "#lib/telemetry/sink-state";
+import { disableSink } from "#lib/telemetry/sink";
 import { signIn } from "../support/browser.ts";
 import { expectGoodLook, widths } from "../support/look.ts";
 import { makeUser, owner } from "../support/server.ts";

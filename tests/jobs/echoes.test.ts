@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { answerCall } from "#lib/mcp/handler";
-import { recall } from "#lib/mcp/recall";
+import { recall } from "#lib/mcp/tools/fix";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";

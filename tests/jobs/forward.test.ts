@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { describe, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
 import { forwardDue, undoFutureWaits } from "#lib/telemetry/forward";
-import { enableSinks, readSinkDisabledAt } from "#lib/telemetry/sink-state";
+import { enableSinks, readSinkDisabledAt } from "#lib/telemetry/sink";
 import { startSink, status } from "../support/sink.ts";
 import { forwarded, notForwarded, pass, provideForwarding, readOutbox } from "./forwarding.ts";
 

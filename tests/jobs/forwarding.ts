@@ -3,7 +3,7 @@ import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { enableSinks } from "#lib/telemetry/sink-state";
+import { enableSinks } from "#lib/telemetry/sink";
 import { provideOwner } from "../support/server.ts";
 import { startSink, status } from "../support/sink.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { signUp } from "#lib/auth/accounts";
 import { listEvents, operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
-import { disconnectProvider } from "#lib/auth/connections";
+import { disconnectProvider } from "#lib/auth/providers";
 import { endTrust } from "#lib/auth/second-factor";
 import { isRecent, listSignIns } from "#lib/auth/sign-ins";
 import { closeDatabase, pool, prisma } from "#lib/db/client";

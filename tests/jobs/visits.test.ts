@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { silentMachines } from "#lib/auth/silence";
-import { noteVisit, readVisit } from "#lib/auth/visits";
+import { noteVisit, readVisit } from "#lib/auth/sign-ins";
+import { silentMachines } from "#lib/auth/tokens";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();

@@ -3,7 +3,7 @@ import { instant } from "#lib/fields";
 import { parseFilterDay } from "../../app/(app)/traces/dates.ts";
 import { readListParams } from "../../app/(app)/traces/filters.ts";
 import { isoDay } from "../../app/components/date-format.ts";
-import { addDays, startOfDay } from "../../app/components/preferences.ts";
+import { addDays, getDayStart } from "../../app/components/preferences.ts";
 
 test.each([
   ["2016-12-31T23:59:60Z", "2017-01-01"],
@@ -34,8 +34,8 @@ test.each([
   ["Africa/Cairo", "2026-04-24", "2026-04-23T22:00:00.000Z"],
   ["Europe/Berlin", "2026-03-29", "2026-03-28T23:00:00.000Z"],
 ])("a day begins at one where the clocks go forward at midnight: %s", (zone, day, start) => {
-  expect(startOfDay(day, zone)).toBe(start);
-  expect(startOfDay(addDays(day, -1), zone, 1)).toBe(start);
+  expect(getDayStart(day, zone)).toBe(start);
+  expect(getDayStart(addDays(day, -1), zone, 1)).toBe(start);
 });
 
 test.each([
@@ -46,14 +46,14 @@ test.each([
   ["Africa/Cairo", "2026-10-30", "2026-10-29T22:00:00.000Z"], // from midnight to eleven
   ["Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00.000Z"], // a day that never was
 ])("a day begins at its first midnight where there are two: %s on %s", (zone, day, start) => {
-  expect(startOfDay(day, zone)).toBe(start);
-  expect(startOfDay(addDays(day, -1), zone, 1)).toBe(start);
+  expect(getDayStart(day, zone)).toBe(start);
+  expect(getDayStart(addDays(day, -1), zone, 1)).toBe(start);
 });
 
 test("a day begins at its first moment around each change of the clocks of a year, in every zone", () => {
   const wrong: string[] = [];
   const isFirst = (zone: string, day: string) => {
-    const start = Date.parse(startOfDay(day, zone) ?? "");
+    const start = Date.parse(getDayStart(day, zone) ?? "");
     return isoDay(new Date(start), zone) === day && isoDay(new Date(start - 1), zone) === addDays(day, -1);
   };
   for (const timeZone of Intl.supportedValuesOf("timeZone")) {
@@ -70,8 +70,8 @@ test("a day begins at its first moment around each change of the clocks of a yea
 
 test("a day that does not exist has no beginning", () => {
   for (const day of ["2026-02-29", "2026-02-30", "2026-13-01", "2026-04-31"]) {
-    expect(startOfDay(day, "UTC")).toBeUndefined();
+    expect(getDayStart(day, "UTC")).toBeUndefined();
     expect(readListParams({ from: day }, "Europe/Berlin").ignored).toEqual(["from"]);
   }
-  expect(startOfDay("2028-02-29", "UTC", 1)).toBe("2028-03-01T00:00:00.000Z");
+  expect(getDayStart("2028-02-29", "UTC", 1)).toBe("2028-03-01T00:00:00.000Z");
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readActs, actsOfCommand } from "#lib/evidence/commands";
+import { actsOfCommand, readActs } from "#lib/evidence/commands";
 import { proofIn } from "#lib/evidence/output";
 import { commitPage, pullRequestAt } from "#lib/evidence/remotes";
 import { plainText } from "#lib/evidence/text";

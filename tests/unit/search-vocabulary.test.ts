@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { termOfWord } from "#lib/search/terms";
+import { hashWord } from "#lib/search/terms";
 import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
 const add = (vocabulary: Vocabulary, ...words: string[]) => {
-  for (const word of words) vocabulary.add(termOfWord(word), word, 0, word.length);
+  for (const word of words) vocabulary.add(hashWord(word), word, 0, word.length);
 };
 const readWords = async (vocabulary: Vocabulary) =>
   (await vocabulary.encode(2))
@@ -20,8 +20,8 @@ test("of a block whose texts are random letters so many words are remembered, an
   expect(await readWords(vocabulary)).toEqual(known);
   const merged = new Vocabulary(2);
   merged.addAll([...known, { word: "cedar", documents: 1 }]);
-  for (const { word, documents } of known) merged.count(termOfWord(word), documents);
-  merged.count(termOfWord("cedar"), 1);
+  for (const { word, documents } of known) merged.count(hashWord(word), documents);
+  merged.count(hashWord("cedar"), 1);
   expect(await readWords(merged)).toEqual(known);
 });
 

@@ -1,5 +1,4 @@
-import { isSilentSince } from "#lib/auth/silence";
-import { type ListedToken, maxListedTokens } from "#lib/auth/tokens";
+import { isSilentSince, type ListedToken, maxListedTokens } from "#lib/auth/tokens";
 import type { ApprovedLogin } from "#lib/device/login";
 import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { hasTelemetry, listAdapters, listDevices, trendDays } from "#lib/telemetry/diagnostics";
-import { readSinkDisabledAt } from "#lib/telemetry/sink-state";
+import { readSinkDisabledAt } from "#lib/telemetry/sink";
 import { Notice } from "../../components/notice";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";

@@ -9,7 +9,7 @@ import { isoDay } from "../../components/date-format";
 import type { FormState } from "../../components/form";
 import { askFirst, refuseForeignOrigin, requireOwnOrigin, sent, text, toFormState } from "../../components/form-guard";
 import { orMissing } from "../../components/missing";
-import { readerZone, startOfDay } from "../../components/preferences";
+import { readerZone, getDayStart } from "../../components/preferences";
 
 /** Asks before masking. */
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {
@@ -65,7 +65,7 @@ export async function stopMaskingAction(form: FormData): Promise<void> {
   await requireOwnOrigin();
   const { project, until } = sent(maskingForm, { project: text(form, "project"), until: text(form, "until") });
   const zone = await readerZone();
-  const tomorrow = startOfDay(isoDay(new Date(), zone), zone, 1);
+  const tomorrow = getDayStart(isoDay(new Date(), zone), zone, 1);
   const how = { projectId: project, ...(until === "tomorrow" && tomorrow && { until: new Date(tomorrow) }) };
   await orMissing(setMasking(user.id, false, await currentOrigin(), how));
   redirect("/findings");

@@ -1,6 +1,6 @@
 "use server";
 import { requireUser } from "#lib/auth/guards";
-import { noteVisit } from "#lib/auth/visits";
+import { noteVisit } from "#lib/auth/sign-ins";
 import { requireOwnOrigin } from "../../components/form-guard";
 
 export async function noteVisitAction(): Promise<void> {

@@ -1,7 +1,6 @@
 import type { SignedInUser } from "#lib/auth/guards";
-import { silentMachines } from "#lib/auth/silence";
-import { listTokens } from "#lib/auth/tokens";
-import { readVisit } from "#lib/auth/visits";
+import { readVisit } from "#lib/auth/sign-ins";
+import { listTokens, silentMachines } from "#lib/auth/tokens";
 import { countUnmasked } from "#lib/findings/findings";
 import { countJobs } from "#lib/ingest/jobs";
 import { getStorage, hasQuota } from "#lib/ingest/quota/quota";

@@ -2,7 +2,7 @@ import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
 import type { SearchParams } from "../../components/pages";
-import { startOfDay } from "../../components/preferences";
+import { getDayStart } from "../../components/preferences";
 import { filterQuery, type GivenFilters, withQuery } from "./hrefs";
 
 export type ListRequest = {
@@ -35,8 +35,8 @@ export function readListParams(params: SearchParams, zone: string): ListRequest 
     }),
   );
   const exact = { ...asked };
-  if (typeof asked.from === "string" && day.test(asked.from)) exact.from = startOfDay(asked.from, zone) ?? asked.from;
-  if (typeof asked.to === "string" && day.test(asked.to)) exact.to = startOfDay(asked.to, zone, 1) ?? asked.to;
+  if (typeof asked.from === "string" && day.test(asked.from)) exact.from = getDayStart(asked.from, zone) ?? asked.from;
+  if (typeof asked.to === "string" && day.test(asked.to)) exact.to = getDayStart(asked.to, zone, 1) ?? asked.to;
   const parsed = listQuery.safeParse(exact);
   const ignored = parsed.success ? [] : [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))];
   const problem = typeof exact.q === "string" && !ignored.includes("q") ? findQueryProblem(exact.q) : undefined;

@@ -1,5 +1,5 @@
 import type { SignedInUser } from "#lib/auth/guards";
-import { makeTicket } from "#lib/auth/ticket";
+import { makeTicket } from "#lib/auth/sent-forms";
 import { limits } from "#lib/limits";
 import { labelText, listProjects } from "#lib/projects/queries";
 import { Hidden } from "../../components/field";

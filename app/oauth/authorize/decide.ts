@@ -3,10 +3,10 @@ import { redirect } from "next/navigation";
 import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { OauthError } from "#lib/auth/oauth/errors";
 import { grant } from "#lib/auth/oauth/grants";
+import { OauthError } from "#lib/auth/oauth/protocol";
 import { type AgentRequest, answerAddress, readAgentRequest } from "#lib/auth/oauth/request";
-import { isTicket, makeTicket } from "#lib/auth/ticket";
+import { isTicket, makeTicket } from "#lib/auth/sent-forms";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { requireOwnOrigin, text } from "../../components/form-guard";
 

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { OauthError } from "#lib/auth/oauth/protocol";
 import { answerAddress } from "#lib/auth/oauth/request";
-import { isTicket } from "#lib/auth/ticket";
+import { isTicket } from "#lib/auth/sent-forms";
 import { PlainPage } from "../../components/plain-page";
 import { Consent } from "./consent";
 import { readRequest, ticketSubject } from "./decide";

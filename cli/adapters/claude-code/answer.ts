@@ -18,19 +18,19 @@ export class AnswerTracker {
   /** The input of a call that was the last message may follow in the next line. */
   #lastCall: Message | undefined;
   #index: unknown;
-  #told: Record<string, unknown>;
+  #sent: Record<string, unknown>;
 
   constructor(saved?: SavedAnswer) {
     this.#id = saved?.id;
     this.#index = saved?.index;
     this.#texts = new Set(saved?.texts);
     this.#calls = new Set(saved?.calls);
-    this.#told = { ...saved?.told };
+    this.#sent = { ...saved?.told };
   }
 
   save(): SavedAnswer {
     const lists = { texts: [...this.#texts], calls: [...this.#calls] };
-    return { ...(this.#id && { id: this.#id }), index: this.#index, ...lists, told: this.#told };
+    return { ...(this.#id && { id: this.#id }), index: this.#index, ...lists, told: this.#sent };
   }
 
   /** An answer with several calls may continue after a line of the user's. */
@@ -56,19 +56,19 @@ export class AnswerTracker {
     }
     this.#id = id;
     this.#index = index;
-    if (!isSame) this.#told = {};
+    if (!isSame) this.#sent = {};
     return !isSame;
   }
 
-  news(facts: Record<string, unknown>): Record<string, unknown> {
-    const news: Record<string, unknown> = {};
+  readChanges(facts: Record<string, unknown>): Record<string, unknown> {
+    const changed: Record<string, unknown> = {};
     for (const name in facts) {
       const value = facts[name];
-      if (value === undefined || isSame(this.#told[name], value)) continue;
-      this.#told[name] = value;
-      news[name] = value;
+      if (value === undefined || isSame(this.#sent[name], value)) continue;
+      this.#sent[name] = value;
+      changed[name] = value;
     }
-    return news;
+    return changed;
   }
 
   /** `known` is a repetition, and `longer` extends the last message. */
@@ -76,7 +76,7 @@ export class AnswerTracker {
     const tool = message.metadata?.tool;
     const { callId } = getTool(message);
     if (typeof callId === "string") {
-      if (this.#calls.has(callId)) return this.#growsTo(message, callId) ? "longer" : "known";
+      if (this.#calls.has(callId)) return this.#canGrowTo(message, callId) ? "longer" : "known";
       this.#calls.add(callId);
       this.#last = undefined;
       this.#lastCall = message;
@@ -94,7 +94,7 @@ export class AnswerTracker {
     return before && isLonger ? "longer" : "new";
   }
 
-  #growsTo(message: Message, callId: string): boolean {
+  #canGrowTo(message: Message, callId: string): boolean {
     const before = getTool(this.#lastCall);
     if (before.callId !== callId || measureInput(before.input) >= measureInput(getTool(message).input)) return false;
     this.#lastCall = message;

@@ -75,19 +75,19 @@ export class SessionFacts {
     return isNew && this.#known.cwd !== undefined;
   }
 
-  changes(): Fields | undefined {
-    let news: Fields | undefined;
-    for (const [name, told] of changing) {
+  readChanges(): Fields | undefined {
+    let changed: Fields | undefined;
+    for (const [name, field] of changing) {
       const value = this.#known[name];
-      if (!value || value === this.#known[told]) continue;
-      this.#known[told] = value;
-      news ??= {};
-      news[name] = value;
+      if (!value || value === this.#known[field]) continue;
+      this.#known[field] = value;
+      changed ??= {};
+      changed[name] = value;
     }
-    return news;
+    return changed;
   }
 
-  modelNews(value: unknown): string | undefined {
+  readNewModel(value: unknown): string | undefined {
     const model = asString(value);
     if (!model || model === "<synthetic>" || model === (this.#known.toldModel ?? this.#known.model)) return undefined;
     this.#known.model = model;
@@ -96,7 +96,7 @@ export class SessionFacts {
   }
 
   /** A message before the next answer named another model. */
-  retellModel(): void {
+  repeatModel(): void {
     this.#known.toldModel = "";
   }
 

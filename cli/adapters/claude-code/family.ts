@@ -68,8 +68,8 @@ async function findRelatives(path: string): Promise<Set<string>> {
 }
 
 async function findNamed(id: string, folder: string): Promise<string[]> {
-  const beside = join(folder, `${id}.jsonl`);
-  if (isFile(beside)) return [beside];
+  const directFile = join(folder, `${id}.jsonl`);
+  if (isFile(directFile)) return [directFile];
   return listSiblingFolders(folder)
     .map((name) => join(name, `${id}.jsonl`))
     .filter(isFile)

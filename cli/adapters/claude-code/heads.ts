@@ -45,22 +45,13 @@ export function getSiblingSummaries(path: string): ReadonlyMap<string, string> {
   return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
 }
 
-/** Nearly all files have their first message in so few bytes. */
-const shortBytes = 16 * 1024;
-
 /** @param isFile true if the path is known to be a regular file */
 export function readHead(path: string, isFile = false): SessionHead {
   const known = heads.get(path);
   if (known) return known;
-  const short = parseHead(readBeginningOrNothing(path, isFile, shortBytes), path);
-  const head = short.first === undefined ? parseHead(readBeginningOrNothing(path, isFile), path) : short;
-  if (head.first !== undefined) heads.set(path, head);
-  return head;
-}
-
-function parseHead(bytes: Buffer, path: string): SessionHead {
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
+  const bytes = readBeginningOrNothing(path, isFile);
   for (const line of splitLines(bytes, () => first !== undefined)) {
     if (first !== undefined && isRequestLine(line)) continue;
     for (const record of parseRecords(line.toString())) {
@@ -71,12 +62,14 @@ function parseHead(bytes: Buffer, path: string): SessionHead {
         summaries.push([String(leafUuid), String(summary)]);
     }
   }
-  return {
+  const head = {
     ...(folder !== undefined && { folder }),
     ...(first !== undefined && { first }),
     summaries,
     named: findNames(bytes, path),
   };
+  if (first !== undefined) heads.set(path, head);
+  return head;
 }
 
 /** @param areOthersKnown whether only lines with summaries are wanted from now on */

@@ -1,7 +1,7 @@
 // An answer's usage lists its requests if the API made several, perhaps of other models.
-import { type Fields, isFields } from "../../files/json.ts";
+import type { Fields } from "../../files/json.ts";
 import { addUsage, subtractUsage, type Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, listFields } from "../values.ts";
 
 type OtherUsage = { model: string; isAdvice: boolean; usage: Usage };
 
@@ -10,11 +10,11 @@ export type SplitUsage = { own: Usage; requests: Usage[]; others: OtherUsage[] }
 const maxRequests = 50;
 
 /** The usage's own numbers exclude these. */
-const beside = new Set(["advisor_message", "compaction"]);
+const otherRequests = new Set(["advisor_message", "compaction"]);
 
 export function splitUsage(usage: Fields, model: string | undefined): SplitUsage {
   const whole = readUsage(usage);
-  const list = Array.isArray(usage.iterations) ? usage.iterations.filter(isFields).slice(0, maxRequests) : [];
+  const list = listFields(usage.iterations).slice(0, maxRequests);
   if (list.length === 0) return { own: whole, requests: [], others: [] };
   const hourly = (whole.cacheWrite1hTokens ?? 0) > 0 && !whole.cacheWrite5mTokens;
   const all = list.map((one) => ({
@@ -28,11 +28,11 @@ export function splitUsage(usage: Fields, model: string | undefined): SplitUsage
       ? []
       : [{ model: one.model, isAdvice: one.type === "advisor_message", usage: one.usage }],
   );
-  const foreign = all.filter((one) => !isOwn(one) && !beside.has(one.type));
-  const isIncluded = foreign.length > 0 && covers(whole, addAll(all.filter(({ type }) => !beside.has(type))));
-  const rest = isIncluded ? subtractUsage(whole, addAll(foreign)) : whole;
+  const foreign = all.filter((one) => !isOwn(one) && !otherRequests.has(one.type));
+  const isIncluded = foreign.length > 0 && covers(whole, addAll(all.filter(({ type }) => !otherRequests.has(type))));
+  const remaining = isIncluded ? subtractUsage(whole, addAll(foreign)) : whole;
   const compactions = all.filter((one) => isOwn(one) && one.type === "compaction");
-  const own = compactions.length > 0 ? addUsage(rest, addAll(compactions)) : rest;
+  const own = compactions.length > 0 ? addUsage(remaining, addAll(compactions)) : remaining;
   const requests = all.filter(isOwn).map((one) => one.usage);
   return { own, requests: requests.length > 1 ? requests : [], others };
 }
@@ -52,8 +52,8 @@ const withDuration = (usage: Usage, hourly: boolean): Usage =>
     : usage;
 
 function readUsage(usage: Fields): Usage {
-  const writes = isFields(usage.cache_creation) ? usage.cache_creation : {};
-  const details = isFields(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const writes = asFields(usage.cache_creation);
+  const details = asFields(usage.output_tokens_details);
   const [short, long] = [
     asCount(writes.ephemeral_5m_input_tokens) ?? 0,
     asCount(writes.ephemeral_1h_input_tokens) ?? 0,

@@ -11,21 +11,26 @@ import type { Dialect } from "./messages.ts";
 import { SavedOutputs } from "./saved-outputs.ts";
 import { ClaudeSession, type ClaudeSurroundings } from "./session.ts";
 
-export async function parseSession(input: Input, sink: Sink, told: Dialect, identity: SessionIdentity): Promise<void> {
-  const hasSidechain = await parseOne(input, sink, told, { identity, wanted: identity.isAgent ? "all" : "main" });
+export async function parseSession(
+  input: Input,
+  sink: Sink,
+  dialect: Dialect,
+  identity: SessionIdentity,
+): Promise<void> {
+  const hasSidechain = await parseOne(input, sink, dialect, { identity, wanted: identity.isAgent ? "all" : "main" });
   if (!hasSidechain) return;
   const { from: _, ...whole } = input;
-  await parseOne(whole, withoutCounts(sink), told, { identity: { ...identity, isSidechain: true }, wanted: "side" });
+  await parseOne(whole, withoutCounts(sink), dialect, { identity: { ...identity, isSidechain: true }, wanted: "side" });
 }
 
 type FilePart = { identity: SessionIdentity; wanted: "main" | "side" | "all" };
 
 /** Returns whether lines of a sidechain were left out. */
-async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wanted }: FilePart): Promise<boolean> {
+async function parseOne(input: Input, sink: Sink, dialect: Dialect, { identity, wanted }: FilePart): Promise<boolean> {
   const { path, from } = input;
   const { folder } = readHead(path);
   if (folder !== undefined) sink.folder(folder); // It may end the reading before other files are read.
-  const session = new ClaudeSession(sink, told, identity, await findSurroundings(input, wanted), from);
+  const session = new ClaudeSession(sink, dialect, identity, await findSurroundings(input, wanted), from);
   let hasSidechain = false;
   const counts = {
     entry: (line?: number) => sink.entry(line),
@@ -35,8 +40,8 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
     message: session.addMessage,
   };
   const end = await readRecords(path, counts, takeLine, { from, isSkipped: isRequestLine });
-  const missing = session.titles.linesToFind();
-  if (missing.size > 0) session.titles.foundLines(await findUuids(path, missing));
+  const missing = session.titles.listMissingLines();
+  if (missing.size > 0) session.titles.noteFoundLines(await findUuids(path, missing));
   const state = hasSidechain || end.isOpen || sink.ignoresCheckpoints ? undefined : session.save();
   if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
   session.end();

@@ -21,7 +21,7 @@ type TaskExtension = {
   sessions?(host: Host): SearchRoot;
 };
 
-function makeAdapter({ name, title, extensions, folders, sessions }: TaskExtension): Adapter {
+function makeTaskAdapter({ name, title, extensions, folders, sessions }: TaskExtension): Adapter {
   const taskRoots = (host: Host): SearchRoot[] => [
     ...extensions.flatMap((id) => getEditorFolders(host, "globalStorage", id, "tasks")),
     ...folders(host),
@@ -54,7 +54,7 @@ function makeAdapter({ name, title, extensions, folders, sessions }: TaskExtensi
   };
 }
 
-const forbidden = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
+const makeForbiddenInput = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
 
 async function isForbiddenFolder(path: string): Promise<boolean> {
   try {
@@ -69,12 +69,12 @@ async function isForbiddenFolder(path: string): Promise<boolean> {
 /** Folders below a task's may have a copy of the project (checkpoints). */
 async function* findTasks(root: string): AsyncGenerator<Input> {
   const entries = await listFolder(root);
-  if (entries.length === 0 && (await isForbiddenFolder(root))) yield forbidden(root);
+  if (entries.length === 0 && (await isForbiddenFolder(root))) yield makeForbiddenInput(root);
   for (const entry of entries) {
     if (!entry.isDirectory()) continue;
     const path = join(root, entry.name);
     const names = new Set((await listFolder(path)).map(({ name }) => name));
-    if (names.size === 0 && (await isForbiddenFolder(path))) yield forbidden(path);
+    if (names.size === 0 && (await isForbiddenFolder(path))) yield makeForbiddenInput(path);
     if (!files.some((file) => file !== noteFile && names.has(file))) continue;
     const found = await Promise.all(files.map((file) => (names.has(file) ? statInput(join(path, file)) : undefined)));
     const inputs = found.filter((input) => input !== undefined);
@@ -113,7 +113,7 @@ const getClineRoot = (host: Host, folder: string): SearchRoot =>
     ? getHomeRoot(host, "CLINE_DATA_DIR", "", folder)
     : getHomeRoot(host, "CLINE_DIR", ".cline", "data", folder);
 
-export const cline = makeAdapter({
+export const cline = makeTaskAdapter({
   name: "cline",
   title: "Cline",
   extensions: ["saoudrizwan.claude-dev"],
@@ -122,14 +122,14 @@ export const cline = makeAdapter({
     host.env.CLINE_SESSION_DATA_DIR ? getHomeRoot(host, "CLINE_SESSION_DATA_DIR", "") : getClineRoot(host, "sessions"),
 });
 
-export const rooCode = makeAdapter({
+export const rooCode = makeTaskAdapter({
   name: "roo-code",
   title: "Roo Code",
   extensions: ["rooveterinaryinc.roo-cline", "rooveterinaryinc.roo-code-nightly"],
   folders: () => [],
 });
 
-export const kiloCode = makeAdapter({
+export const kiloCode = makeTaskAdapter({
   name: "kilo-code",
   title: "Kilo Code",
   extensions: ["kilocode.kilo-code"],

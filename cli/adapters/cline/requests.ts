@@ -19,27 +19,29 @@ const inclusive = toWords("openai litellm fireworks hicap doubao qwen xai zai re
 export const countsCacheAsInput = (providerId: unknown): boolean => inclusive.has(asString(providerId) ?? "");
 
 export function readUsed({ text, modelInfo }: Fields): RequestUsage {
-  const told = typeof text === "string" ? parseJson(text) : undefined;
-  if (!isFields(told)) return {};
-  const costUsd = typeof told.cost === "number" && told.cost >= 0 ? told.cost : undefined;
-  const hasTokens = tokenFields.some((field) => asCount(told[field]) !== undefined);
+  const parsed = typeof text === "string" ? parseJson(text) : undefined;
+  if (!isFields(parsed)) return {};
+  const costUsd = typeof parsed.cost === "number" && parsed.cost >= 0 ? parsed.cost : undefined;
+  const hasTokens = tokenFields.some((field) => asCount(parsed[field]) !== undefined);
   return {
-    ...(hasTokens && { usage: readTaskTokens(told, isFields(modelInfo) && countsCacheAsInput(modelInfo.providerId)) }),
+    ...(hasTokens && {
+      usage: readTaskTokens(parsed, isFields(modelInfo) && countsCacheAsInput(modelInfo.providerId)),
+    }),
     ...(costUsd !== undefined && { costUsd }),
   };
 }
 
 /** Depends on the provider, and on whether a newer Roo Code names the protocol. */
-function readTaskTokens(told: Fields, isInclusive: boolean): Usage {
+function readTaskTokens(parsed: Fields, isInclusive: boolean): Usage {
   const usage = {
-    inputTokens: told.tokensIn,
-    outputTokens: told.tokensOut,
-    cacheReadTokens: told.cacheReads,
-    cacheWriteTokens: told.cacheWrites,
+    inputTokens: parsed.tokensIn,
+    outputTokens: parsed.tokensOut,
+    cacheReadTokens: parsed.cacheReads,
+    cacheWriteTokens: parsed.cacheWrites,
   };
   const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = readTokens(usage);
   const isWithin = inputTokens >= cacheReadTokens + cacheWriteTokens;
-  return readTokens(usage, { includesCache: isWithin && (isInclusive || told.apiProtocol !== undefined) });
+  return readTokens(usage, { includesCache: isWithin && (isInclusive || parsed.apiProtocol !== undefined) });
 }
 
 export function sumUsed(all: readonly RequestUsage[]): RequestUsage {
@@ -72,9 +74,9 @@ export class TaskRequests {
     if (kind === "text" || kind === "task") this.firstText ??= asString(message.text);
     if (kind === "condense_context") this.isCondensed = true;
     if (usedKinds.has(kind)) {
-      const told = typeof message.text === "string" ? parseJson(message.text) : undefined;
+      const parsed = typeof message.text === "string" ? parseJson(message.text) : undefined;
       const used = readUsed(message);
-      const hasEnded = isFields(told) && told.cancelReason === undefined && (used.usage?.outputTokens ?? 0) > 0;
+      const hasEnded = isFields(parsed) && parsed.cancelReason === undefined && (used.usage?.outputTokens ?? 0) > 0;
       this.all.push({ at, index, isAnswered: kind === "api_req_started" && hasEnded, ...used });
     }
     if (index !== undefined && at !== undefined && !this.#times.has(index + 1)) this.#times.set(index + 1, at);
@@ -101,7 +103,7 @@ export class TaskRequests {
     return sumUsed(claimed);
   }
 
-  rest(): RequestUsage {
+  sumRemaining(): RequestUsage {
     const left = this.all.slice(this.#claimed);
     this.#claimed = this.all.length;
     return sumUsed(left);

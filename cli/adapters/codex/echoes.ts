@@ -30,10 +30,10 @@ export class Echoes {
       return [];
     }
     if (messages.some(({ role, metadata }) => role === "user" && !metadata?.kind)) {
-      const rest = this.endTurn();
+      const remaining = this.endTurn();
       this.#has.question = true;
       const isRepeated = (text: string) => messages.some(({ content }) => content.includes(text.trim()));
-      return rest.filter(({ role, content }) => role !== "user" || !isRepeated(content));
+      return remaining.filter(({ role, content }) => role !== "user" || !isRepeated(content));
     }
     if (messages.length === 0 || messages.every(({ metadata }) => metadata?.kind === "notice")) return [];
     if (messages.some(({ role, metadata }) => role === "assistant" && !metadata)) {

@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { EntryFacts } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
-import type { HeldMessages } from "./held-messages.ts";
+import type { DelayedMessages } from "./delayed-messages.ts";
 import { findTier, TokenLedger } from "./token-ledger.ts";
 
 export type RolloutFacts = {
@@ -20,13 +20,13 @@ export type RolloutFacts = {
 type RequestState = { isReplayed: boolean; threadId: string; facts: RolloutFacts };
 
 export class RolloutRequests {
-  readonly #held: HeldMessages;
+  readonly #delayed: DelayedMessages;
   readonly #countsCopies: boolean;
   #ledger = new TokenLedger();
 
   /** @param countsCopies whether the usage of copied answers is sent */
-  constructor(held: HeldMessages, countsCopies: boolean) {
-    this.#held = held;
+  constructor(delayed: DelayedMessages, countsCopies: boolean) {
+    this.#delayed = delayed;
     this.#countsCopies = countsCopies;
   }
 
@@ -57,7 +57,7 @@ export class RolloutRequests {
   }
 
   #send(usage: Usage | undefined, facts: EntryFacts): void {
-    this.#held.send(facts.isReplayed && !this.#countsCopies ? undefined : usage, facts);
+    this.#delayed.send(facts.isReplayed && !this.#countsCopies ? undefined : usage, facts);
   }
 }
 

@@ -1,12 +1,12 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, withMetadata } from "../messages.ts";
+import { makeNotice, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString, asTimestamp } from "../values.ts";
+import { DelayedMessages } from "./delayed-messages.ts";
 import { Echoes } from "./echoes.ts";
 import { readNotices, readStartedAgent } from "./events.ts";
 import { ForkGate, readLineFacts } from "./fork-gate.ts";
-import { HeldMessages } from "./held-messages.ts";
 import { readAgentMessages, readItem } from "./items.ts";
 import { findTask, getAgentPath, getParentId, makeAgentTitle } from "./parents.ts";
 import { type RolloutFacts, RolloutRequests } from "./requests.ts";
@@ -25,7 +25,7 @@ type Ancestry = {
 type SavedRollout = {
   session: ReturnType<SessionBuilder["save"]>;
   ledger: ReturnType<TokenLedger["save"]>;
-  held: ReturnType<HeldMessages["save"]>;
+  held: ReturnType<DelayedMessages["save"]>;
   scripts: ReturnType<ScriptRuns["save"]>;
 } & RolloutFacts;
 
@@ -37,7 +37,7 @@ export class Rollout {
   readonly #page: string | undefined;
   readonly #ancestry: Ancestry;
   readonly #echoes = new Echoes();
-  readonly #held: HeldMessages;
+  readonly #delayed: DelayedMessages;
   readonly #requests: RolloutRequests;
   #scripts = new ScriptRuns();
   #gate: ForkGate | undefined;
@@ -53,28 +53,28 @@ export class Rollout {
     this.#page = page;
     this.#ancestry = ancestry;
     this.#session = new SessionBuilder(sink, source, id);
-    this.#held = new HeldMessages(this.#session);
-    this.#requests = new RolloutRequests(this.#held, ancestry.countsCopies);
+    this.#delayed = new DelayedMessages(this.#session);
+    this.#requests = new RolloutRequests(this.#delayed, ancestry.countsCopies);
   }
 
   /** Undefined while something waits for later lines. */
   save(): Fields | undefined {
-    const isWaiting = this.#held.hasAnswer || this.#echoes.isWaiting || this.#scripts.isRunning || this.#isReplaying;
+    const isWaiting = this.#delayed.hasAnswer || this.#echoes.isWaiting || this.#scripts.isRunning || this.#isReplaying;
     if (!this.#session.isOpen || isWaiting) return undefined;
     return {
       session: this.#session.save(),
       ledger: this.#requests.save(),
-      held: this.#held.save(),
+      held: this.#delayed.save(),
       scripts: this.#scripts.save(),
       ...this.#facts,
     };
   }
 
   resume(saved: Fields, messages: number): void {
-    const { session, ledger, held, scripts, ...facts } = saved as SavedRollout;
+    const { session, ledger, held: delayed, scripts, ...facts } = saved as SavedRollout;
     this.#requests.resume(ledger);
     this.#scripts = new ScriptRuns(scripts);
-    this.#held.resume(held, messages);
+    this.#delayed.resume(delayed, messages);
     this.#facts = facts;
     this.#meta = {};
     this.#session.resume(session, messages);
@@ -112,7 +112,7 @@ export class Rollout {
       case "inter_agent_communication":
         return this.#holdAll(readAgentMessages(payload, this.#unhandled, this.#facts.agentPath), line);
       case "compacted":
-        return this.#holdAll([notice(asString(payload.message) ?? "The conversation so far was compacted.")], line);
+        return this.#holdAll([makeNotice(asString(payload.message) ?? "The conversation so far was compacted.")], line);
       case "event_msg":
         return this.#addEvent(payload, line);
       case "token_usage_record":
@@ -145,7 +145,7 @@ export class Rollout {
     if (this.#meta) {
       // The second meta line belongs to the original, the last one before any message to the first of all.
       if (id && id !== asString(this.#meta.id)) this.#beginFork(id, at);
-      if (id && !this.#session.isOpen && !this.#held.hasAnswer) this.#facts.root = id;
+      if (id && !this.#session.isOpen && !this.#delayed.hasAnswer) this.#facts.root = id;
       return false;
     }
     this.#meta = id ? { ...meta, id } : { ...meta, id: this.#session.id };
@@ -193,7 +193,7 @@ export class Rollout {
   #addItem(item: Fields, line: RolloutLine): boolean {
     const read = readItem(item, this.#unhandled, this.#facts.agentPath);
     const messages = read.map((message) => this.#scripts.see(message, line.at));
-    for (const message of this.#echoes.seeItem(item, messages)) this.#held.add(message, this.#facts.model);
+    for (const message of this.#echoes.seeItem(item, messages)) this.#delayed.add(message, this.#facts.model);
     for (const { content, metadata } of messages) {
       if (isAbortNote(content)) this.#hasAbortNote = true;
       if (metadata?.kind === "notice" && !line.isReplayed) this.#session.noteFolder(readEnvironmentFolder(content));
@@ -203,7 +203,7 @@ export class Rollout {
 
   #addEvent(event: Fields, line: RolloutLine): boolean {
     const started = readStartedAgent(event);
-    if (started) this.#held.noteAgent(started);
+    if (started) this.#delayed.noteAgent(started);
     switch (event.type) {
       case "token_count":
         if (isFields(event.info)) this.#requests.addTotal(event.info, event, this.#knownAt(line));
@@ -218,7 +218,7 @@ export class Rollout {
         this.#addDone(event, line);
         return false;
       case "user_message":
-        this.#held.nameImages(event.local_images);
+        this.#delayed.nameImages(event.local_images);
         return this.#addEcho("question", event.message, line);
       case "agent_message":
         return this.#addEcho("answer", event.message, line);
@@ -253,17 +253,17 @@ export class Rollout {
 
   #endTurn({ type, reason }: Fields, line: RolloutLine): boolean {
     this.#scripts.endTurn();
-    for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
+    for (const message of this.#echoes.endTurn()) this.#delayed.add(message, this.#facts.model);
     const isTold = this.#hasAbortNote;
     this.#hasAbortNote = false;
     if (type !== "turn_aborted" || isTold) return false;
     const why = asString(reason);
-    return this.#holdAll([notice(why ? `The turn was aborted: ${why}.` : "The turn was aborted.")], line);
+    return this.#holdAll([makeNotice(why ? `The turn was aborted: ${why}.` : "The turn was aborted.")], line);
   }
 
   #holdAll(messages: Message[], line: RolloutLine): boolean {
     if (this.#facts.isAgent && !line.isReplayed) this.#facts.task ??= findTask(messages);
-    for (const message of messages) this.#held.add(this.#complete(message, line), this.#facts.model);
+    for (const message of messages) this.#delayed.add(this.#complete(message, line), this.#facts.model);
     return messages.length > 0;
   }
 
@@ -275,8 +275,8 @@ export class Rollout {
   readonly #knownAt = ({ isReplayed }: RolloutLine) => ({ isReplayed, threadId: this.threadId, facts: this.#facts });
 
   end(title?: string): void {
-    for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
-    this.#held.send();
+    for (const message of this.#echoes.endTurn()) this.#delayed.add(message, this.#facts.model);
+    this.#delayed.send();
     // The first messages of such an agent are its parent's.
     const { isAgent, isContinued, task, agentPath } = this.#facts;
     if (isAgent && isContinued) this.#session.suggestTitle(makeAgentTitle(task, agentPath));

@@ -85,14 +85,17 @@ export class ScriptRuns {
     const { exitCodes, durationsMs, patches, hasFailed } = outcome;
     const exitCode = exitCodes.find((code) => code !== 0) ?? exitCodes[0];
     const isError = message.content.startsWith("Script failed\n") || (hasFailed && exitCode === undefined);
-    const told = {
+    const details = {
       ...result,
       ...(isError && { isError }),
       ...(exitCode !== undefined && { exitCode }),
       ...(patches.length > 0 && { patch: patches.join("\n") }),
     };
     // Several commands may have run at once.
-    return withMetadata(message, { result: told, durationMs: durationsMs.length === 1 ? durationsMs[0] : undefined });
+    return withMetadata(message, {
+      result: details,
+      durationMs: durationsMs.length === 1 ? durationsMs[0] : undefined,
+    });
   }
 
   #findScript(command: string | undefined, startedAt = Number.POSITIVE_INFINITY): Script | undefined {

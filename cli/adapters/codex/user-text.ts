@@ -1,5 +1,5 @@
 import type { Message } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 
 const injectedTags = [
   "environment_context",
@@ -36,15 +36,18 @@ export const isAbortNote = (text: string): boolean => /^\s*<turn_aborted>/.test(
 
 export function splitUserText(text: string): Message[] {
   const notices: Message[] = [];
-  let rest = text;
+  let remaining = text;
   for (;;) {
-    const [block] = injectedBlock.exec(rest) ?? editorContext.exec(rest) ?? [];
+    const [block] = injectedBlock.exec(remaining) ?? editorContext.exec(remaining) ?? [];
     if (!block) break;
-    notices.push(notice(block.trim(), "user"));
-    rest = rest.slice(block.length);
+    notices.push(makeNotice(block.trim(), "user"));
+    remaining = remaining.slice(block.length);
   }
-  if (rest.trim() === "") return notices;
-  return [...notices, injectedText.test(rest) ? notice(rest, "user") : { role: "user", content: rest }];
+  if (remaining.trim() === "") return notices;
+  return [
+    ...notices,
+    injectedText.test(remaining) ? makeNotice(remaining, "user") : { role: "user", content: remaining },
+  ];
 }
 
 export function readEnvironmentFolder(text: string): string | undefined {

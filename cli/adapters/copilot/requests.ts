@@ -30,9 +30,9 @@ export class RecordedRequests {
     if (!this.isRecorded || !isFields(used)) return;
     const usage = readTotals(used);
     const ids = [requestId, serviceRequestId];
-    const { reasoningTokens: _, ...told } = usage;
+    const { reasoningTokens: _, ...compared } = usage;
     const isSame = (one: UsedRequest) =>
-      isDeepStrictEqual({ ...one.usage, ...told }, one.usage) ||
+      isDeepStrictEqual({ ...one.usage, ...compared }, one.usage) ||
       (one.requestId !== undefined && ids.includes(one.requestId));
     if ([...this.#left.values()].some(isSame)) return;
     const model = asString(used.model);
@@ -50,7 +50,7 @@ export class RecordedRequests {
     return request;
   }
 
-  rest(): { model: string | undefined; usage: Usage }[] {
+  listRemaining(): { model: string | undefined; usage: Usage }[] {
     const sums = new Map<string | undefined, Usage>();
     for (const { model, usage } of this.#left.values()) sums.set(model, addUsage(sums.get(model) ?? {}, usage));
     this.#left.clear();

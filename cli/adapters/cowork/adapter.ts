@@ -57,7 +57,7 @@ async function* findSessionFolders(folder: string, depth = 0): AsyncGenerator<st
 }
 
 async function* findSessionFiles(folder: string): AsyncGenerator<Input> {
-  // A new title changes only the file beside the folder.
+  // A new title changes only the file next to the folder.
   for await (const input of findFiles(join(folder, ".claude", "projects"), isSession))
     yield await withStampOf(input, `${folder}.json`);
 }

@@ -51,16 +51,16 @@ function countInvalid(sink: Sink, reason: string): void {
 
 function listBlobs(bytes: Buffer): PendingBlob[] {
   const listed: PendingBlob[] = [];
-  const held: PendingBlob[] = [];
+  const inline: PendingBlob[] = [];
   for (const { field, data } of readProtobuf(bytes)) {
     if ((field === 1 || field === 2) && data.length === idBytes) {
       listed.push({ id: data.toString("hex"), isMessage: field === 1 });
     } else if (data[0] === brace) {
       const message = parseJson(data.toString("utf8"));
-      if (isFields(message) && typeof message.role === "string") held.push({ message });
+      if (isFields(message) && typeof message.role === "string") inline.push({ message });
     }
   }
-  return [...listed, ...held];
+  return [...listed, ...inline];
 }
 
 type ProtobufField = { field: number; data: Buffer };

@@ -21,7 +21,7 @@ type OpencodeRelative = {
  * message has its own tokens and cost. A fork begins with copies of another session's messages, with the same times. A
  * notice marks what was taken back.
  */
-function makeAdapter(relative: OpencodeRelative): Adapter {
+function makeOpencodeAdapter(relative: OpencodeRelative): Adapter {
   const { name, title, version } = relative;
   return {
     name,
@@ -84,7 +84,7 @@ async function findDatabases(
   return [path, ...found.filter((one) => one !== path)];
 }
 
-export const opencode = makeAdapter({
+export const opencode = makeOpencodeAdapter({
   name: "opencode",
   title: "OpenCode",
   version: 6,
@@ -93,7 +93,7 @@ export const opencode = makeAdapter({
   variable: "OPENCODE_DB",
 });
 
-export const mimocode = makeAdapter({
+export const mimocode = makeOpencodeAdapter({
   name: "mimocode",
   title: "MiMo Code",
   version: 4,
@@ -101,7 +101,7 @@ export const mimocode = makeAdapter({
   databases: /^(?:mimocode|opencode)(?:-[\w.-]+)?\.db$/,
 });
 
-export const kilo = makeAdapter({
+export const kilo = makeOpencodeAdapter({
   name: "kilo",
   title: "Kilo",
   version: 5,

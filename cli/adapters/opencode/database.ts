@@ -62,8 +62,10 @@ async function groupByBeginning(path: string, database: DatabaseSync, table: str
 /** The copies in a fork have the times of the originals. */
 async function findOlder(path: string, database: DatabaseSync, id: string, table: string): Promise<Older<number>[]> {
   const alike = [...(await groupByBeginning(path, database, table)).values()].find((ids) => ids.includes(id)) ?? [];
-  const told = "CASE WHEN json_valid(data) THEN json_extract(data, '$.time.created') END";
-  const statement = database.prepare(`SELECT coalesce(${told}, time_created) AS at FROM ${table} WHERE session_id = ?`);
+  const createdAt = "CASE WHEN json_valid(data) THEN json_extract(data, '$.time.created') END";
+  const statement = database.prepare(
+    `SELECT coalesce(${createdAt}, time_created) AS at FROM ${table} WHERE session_id = ?`,
+  );
   return alike.slice(0, alike.indexOf(id)).map((sourceId) => {
     const times = new Set(statement.all(sourceId).map(({ at }) => Number(at)));
     return { sourceId, has: (time) => times.has(time) };

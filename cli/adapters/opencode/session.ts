@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 import { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { asFields, asString } from "../values.ts";
@@ -46,7 +46,7 @@ export class OpencodeSession {
     this.#originals = await store.originals();
     for (const id of await store.messageIds()) {
       const info = await store.message(id);
-      if (id === this.#takenBack) this.#session.send([notice("What follows was taken back.")]);
+      if (id === this.#takenBack) this.#session.send([makeNotice("What follows was taken back.")]);
       if (info && store.isNewer) this.#addNewer(info, id);
       else if (info) await this.#addMessage(info, id, store);
       await this.#sink.pause();
@@ -72,17 +72,17 @@ export class OpencodeSession {
     if (isFields(info.path)) this.#session.noteFolder(info.path.cwd);
     const facts = this.#readFacts(info, id);
     let uuid = facts.uuid;
-    let held: Message[] = [];
+    let delayed: Message[] = [];
     let hasSteps = false;
-    const send = (told: EntryFacts) => {
-      this.#session.send(held, { ...told, uuid });
-      if (held.length > 0) uuid = undefined;
-      held = [];
+    const send = (stepFacts: EntryFacts) => {
+      this.#session.send(delayed, { ...stepFacts, uuid });
+      if (delayed.length > 0) uuid = undefined;
+      delayed = [];
     };
     for await (const part of store.parts(id)) {
       const messages = readPart(part, info, this.#unhandled);
       if (messages.length === 0) this.#sink.skipped();
-      held.push(...messages);
+      delayed.push(...messages);
       if (part.type !== "step-finish" || !isFields(part.tokens)) continue;
       hasSteps = true;
       send({
@@ -92,14 +92,14 @@ export class OpencodeSession {
         stopReason: part.reason ?? facts.stopReason,
       });
     }
-    held.push(...readErrors(info));
+    delayed.push(...readErrors(info));
     if (!hasSteps) send(facts);
-    else if (held.length > 0) send({ ...facts, usage: undefined, costUsd: undefined, stopReason: undefined });
+    else if (delayed.length > 0) send({ ...facts, usage: undefined, costUsd: undefined, stopReason: undefined });
   }
 
   #readFacts(info: Fields, id: string): EntryFacts {
     const facts = readFacts(info, id);
-    return { ...facts, isReplayed: typeof facts.at === "number" && this.#originals.have(facts.at) };
+    return { ...facts, isReplayed: typeof facts.at === "number" && this.#originals.recognize(facts.at) };
   }
 }
 

@@ -50,16 +50,17 @@ export class UnansweredRequests {
     if (name && usage) add(this.#answered, name, usage);
   }
 
-  rest(): ByModel {
-    const rest: ByModel = new Map();
-    if (!this.#hasEvents) return rest;
+  listRemaining(): ByModel {
+    const remaining: ByModel = new Map();
+    if (!this.#hasEvents) return remaining;
     // Other names than the answers' models can't be matched.
     const own = [...this.#answered.keys()].every((model) => this.#own.has(model)) ? this.#own : [];
-    for (const [model, usage] of own) add(rest, model, subtractUsage(usage, this.#answered.get(model) ?? {}));
+    for (const [model, usage] of own) add(remaining, model, subtractUsage(usage, this.#answered.get(model) ?? {}));
     for (const [place, { models }] of this.#runs.entries()) {
-      for (const [model, usage] of models) add(rest, model, subtractUsage(usage, this.#until[place]?.get(model) ?? {}));
+      for (const [model, usage] of models)
+        add(remaining, model, subtractUsage(usage, this.#until[place]?.get(model) ?? {}));
     }
-    return rest;
+    return remaining;
   }
 }
 

@@ -3,7 +3,7 @@
 import "server-only";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { OauthError } from "#lib/auth/oauth/protocol";
 import type { OauthClient } from "#lib/auth/oauth/registration";
 import { createToken, isTokenText, renewToken } from "#lib/auth/tokens";
 import { type Db, prisma } from "#lib/db/client";

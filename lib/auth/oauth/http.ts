@@ -1,5 +1,5 @@
 import "server-only";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { OauthError } from "#lib/auth/oauth/protocol";
 import { type OauthClient, readClient } from "#lib/auth/oauth/registration";
 import { SpoorError } from "#lib/errors";
 import { getNetwork } from "#lib/http/address";

@@ -3,7 +3,7 @@
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { OauthError } from "#lib/auth/oauth/protocol";
 import { requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
 

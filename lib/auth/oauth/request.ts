@@ -1,7 +1,6 @@
 // The request of the consent page: RFC 6749, section 4.1.1, RFC 7636 and RFC 8707.
 import "server-only";
-import { agentScope, oauthAddresses } from "#lib/auth/oauth/addresses";
-import { OauthError } from "#lib/auth/oauth/errors";
+import { agentScope, OauthError, oauthAddresses } from "#lib/auth/oauth/protocol";
 import { hasRedirectUri, type OauthClient, readClient } from "#lib/auth/oauth/registration";
 import { limits } from "#lib/limits";
 

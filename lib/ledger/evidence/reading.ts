@@ -1,6 +1,6 @@
-import { type Act, readActs, actsOfCommand, commandsOfScript, outputsOfScript } from "#lib/evidence/commands";
+import { type Act, actsOfCommand, commandsOfScript, outputsOfScript, readActs } from "#lib/evidence/commands";
 import { findCommit, joinCommits } from "#lib/evidence/commits";
-import { parseBranch, type Commit, parseHash, type Proof, proofIn } from "#lib/evidence/output";
+import { type Commit, type Proof, parseBranch, parseHash, proofIn } from "#lib/evidence/output";
 import { publicRemote, pullRequestAt } from "#lib/evidence/remotes";
 import { type Fields, isFields, plainText } from "#lib/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
@@ -9,11 +9,7 @@ import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { splitPieces } from "#lib/reader/kind";
 import { readTranscript } from "#lib/reader/markers";
 
-/**
- * Source of proof: a program's output, a pull request tool, a message's branch, the agent's records (`session-meta`,
- * `pr-link`), or the client.
- */
-export type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
+type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
 
 type EvidenceFields<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
 export type BranchRow = EvidenceFields<TraceBranch>;
@@ -107,7 +103,6 @@ export class EvidenceReading {
     return this.#open.size > 0 || this.#adjacent !== undefined;
   }
 
-  /** Reads Claude Code's `gitBranch`, `pr-link` and `gitOperation`, and Codex' `session_meta`. */
   #seeRecords(metadata: Fields, position: number): void {
     const { findings } = this;
     const proof = { position, ...this.#seen };

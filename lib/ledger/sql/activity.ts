@@ -42,7 +42,7 @@ export async function countTails(tx: PoolClient, userId: string, traces: LedgerT
     givenValues(userId, traces),
   );
   const { rows } = await tx.query<{ day: number }>(
-    `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(tails, joinedQuarters)}
+    `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${selectDays(tails, joinedQuarters)}
      on conflict (user_id, trace_id, day) do update set ${[sums, arrays]
        .flatMap((names) => names.split(", "))
        .map((name) => `${name} = excluded.${name}`)
@@ -141,14 +141,14 @@ const tails = `
     where message.user_id = $1::uuid and message.trace_id = given.id and position > latest.position
   ) as tail`;
 
-const quartersOf = (messages: string) => `
+const selectQuarters = (messages: string) => `
   select trace_id, facets, date_bin('15 minutes', at at time zone 'UTC', 'epoch') as at, count(*) as messages,
     coalesce(sum(token_count), 0) as tokens, count(*) - count(created_at) as untimed,
     count(*) - count(token_count) as uncounted, coalesce(sum(seconds) filter (where seconds between 1 and ${pauseSeconds}), 0) as seconds
   from (${messages}) as timed group by 1, 2, 3`;
 
 const joinedQuarters = (messages: string) => `
-  with fresh as (${quartersOf(messages)})
+  with fresh as (${selectQuarters(messages)})
   select trace_id, facets, at, sum(messages) as messages, sum(tokens) as tokens, sum(untimed) as untimed,
     sum(uncounted) as uncounted, sum(seconds) as seconds
   from (
@@ -162,7 +162,7 @@ const joinedQuarters = (messages: string) => `
       stored.quarter_uncounted, stored.quarter_seconds) as piece (quarter, messages, tokens, untimed, uncounted, seconds)
   ) as pieces group by 1, 2, 3`;
 
-const daysOf = (messages: string, quarters: (messages: string) => string) => `
+const selectDays = (messages: string, quarters: (messages: string) => string) => `
   select $1::uuid, trace_id, at::date, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted),
     array_agg(extract(epoch from at::time) / 900 order by at), array_agg(messages order by at),
     array_agg(tokens order by at), array_agg(untimed order by at), array_agg(uncounted order by at),
@@ -170,44 +170,21 @@ const daysOf = (messages: string, quarters: (messages: string) => string) => `
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
 
-const copiedAnswer = (value: string, place: string, order: "asc" | "desc") => `(
-    select ${value} from message_usage as answer
+const copiedAnswer = (place: string, order: "asc" | "desc") => `(
+    select counted from message_usage as answer
     where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
     order by answer.position ${order} limit 1)`;
 
-/** Maximum messages after an answer that are compared with another copy's. */
-const maxCompared = 100;
-
-/** Whether another copy of the answer goes on with the same message and a further answer, with which the message counts there. */
-const goesOnElsewhere = `exists (
-    select from message_usage as same
-    join message as other on other.user_id = $1::uuid and other.trace_id = same.trace_id
-      and other.position between same.position + 1 and same.position + ${maxCompared}
-      and other.created_at = message.created_at and other.role is not distinct from message.role
-    where same.user_id = $1::uuid and same.request_key = answer.request_key and same.trace_id <> answer.trace_id
-      and exists (select from message_usage as later where later.user_id = $1::uuid and later.trace_id = same.trace_id
-        and later.position >= other.position))`;
-
 /**
- * A copied message counts where its answer does: the next copied one, or else the last. Only traces that begin with copies
- * need this check, which reads metadata from out-of-line storage.
+ * A copied message counts where its answer does: the next copied one for a user's words, and the last one for all else. Only
+ * traces that begin with copies need this check, which reads metadata from out-of-line storage.
  */
 const own = `${timed} and (message.metadata->>'replayed' is distinct from 'true' or coalesce(
-  ${copiedAnswer("counted", ">= message.position", "asc")},
-  ${copiedAnswer(`counted and not ${goesOnElsewhere}`, "< message.position", "desc")}, false))`;
-
-/** Finds the traces that copied answers. */
-export async function findCopies(tx: PoolClient, userId: string, keys: string[]): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select distinct trace_id as id from message_usage
-     where user_id = $1 and request_key = any($2::bigint[]) and replayed`,
-    [userId, keys],
-  );
-  return rows.map(({ id }) => id);
-}
+  case when message.role = 'user' then ${copiedAnswer("> message.position", "asc")} end,
+  ${copiedAnswer("<= message.position", "desc")}, ${copiedAnswer("> message.position", "asc")}, false))`;
 
 const insertFrom = (
   messages: string,
-) => `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(messages, quartersOf)}
+) => `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${selectDays(messages, selectQuarters)}
   returning ${dayNumber("day")} as day`;
 const [insertDays, insertOwnDays] = [insertFrom(timed), insertFrom(own)];

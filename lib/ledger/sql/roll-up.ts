@@ -71,7 +71,7 @@ export async function rollUp(tx: PoolClient, userId: string, days: string[]): Pr
 }
 
 /** `pg` returns sums of bigint as text. */
-export type TraceSums = Record<
+type TraceSums = Record<
   | "id"
   | "input"
   | "output"

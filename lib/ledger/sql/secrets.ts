@@ -1,10 +1,10 @@
-// SQL: rows of many traces replaced in one statement each.
+// SQL: one statement for many traces.
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import { lockFindings } from "#lib/db/sql/run";
 import type { Trace } from "#lib/generated/prisma/client";
-import { everywhere } from "#lib/masking/key";
+import { everywhere } from "#lib/masking/policy";
 
 /** `position` is -1 in the trace's own fields. */
 export type FoundSecret = { position: number; at: Date | null; kind: string; mark: string; masked: boolean };
@@ -13,8 +13,8 @@ type TraceSecrets = { traceId: string; from: number; at: Date; found: FoundSecre
 type OwnFields = Pick<Trace, "title" | "project"> & { metadata: Record<string, unknown> | null };
 
 /**
- * Replaces findings from position `from` on, and in the traces' own fields. If a user wants a secret masked that is
- * stored unmasked because an upload ran meanwhile, a task masks it.
+ * A secret that its user wants masked, but that is stored unmasked because an upload ran meanwhile, is masked by a
+ * task.
  * @param inFields findings in a trace's own fields
  */
 export async function replaceFindings(

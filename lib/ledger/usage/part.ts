@@ -2,15 +2,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
-import {
-  countTails,
-  findCopies,
-  findCopying,
-  findCounted,
-  findRenamed,
-  forget,
-  recount,
-} from "#lib/ledger/sql/activity";
+import { countTails, findCopying, findCounted, findRenamed, forget, recount } from "#lib/ledger/sql/activity";
 import { readTraces } from "#lib/ledger/sql/due";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
@@ -69,12 +61,12 @@ const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trac
 /** Sessions of which only prompts are known are in no sum. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
 
-/** @param copies other traces whose copied messages may count elsewhere now @returns the days whose sums change */
+/** @param turned traces whose copied messages may count elsewhere now @returns the days whose sums change */
 async function countActivity(
   tx: PoolClient,
   userId: string,
   all: Finding<FoundUsage>[],
-  copies: readonly string[],
+  turned: readonly string[],
 ): Promise<string[]> {
   const findings = all.filter((finding) => !isPromptsOnly(finding));
   const left = all.filter(isPromptsOnly).map(({ trace: { id } }) => id);
@@ -87,7 +79,7 @@ async function countActivity(
   const others = await readTraces(
     tx,
     userId,
-    copies.filter((id) => !read.has(id)),
+    turned.filter((id) => !read.has(id)),
   );
   const traces = [...findings.map(({ trace }) => trace), ...others];
   const related = traces.filter(({ metadata }) => metadata?.parent ?? metadata?.continues);
@@ -120,11 +112,11 @@ type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: s
 async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
-  const copies = keys.size > 0 ? await findCopies(tx, userId, [...keys]) : [];
-  const active = await countActivity(tx, userId, findings, copies);
+  const turnedIds = [...new Set(turned.map(({ traceId }) => traceId))];
+  const active = await countActivity(tx, userId, findings, turnedIds);
   const touched = new Set([...days, ...active, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
   await rollUp(tx, userId, [...touched]);
-  const ids = [...new Set([...findings.map(({ trace }) => trace.id), ...turned.map(({ traceId }) => traceId)])];
+  const ids = [...new Set([...findings.map(({ trace }) => trace.id), ...turnedIds])];
   const sums = new Map((await sumTraces(tx, userId, ids)).map((one) => [one.id, one]));
   return new Map(
     ids.map((id) => {
@@ -234,7 +226,7 @@ function computeCost(
   if (model === null || sumTokens(all) === 0) return sumUp([undefined]);
   const asked = { model, source: trace.source, at, serviceTier: used.serviceTier, speed: used.speed };
   const requests = used.requests ?? [];
-  const isWhole = requests.length > 0 && paidNames.every((name) => totalOfAll(requests, name) === all[name]);
+  const isWhole = requests.length > 0 && paidNames.every((name) => sumRequests(requests, name) === all[name]);
   if (isWhole) {
     return sumUp(
       requests.map((one, index) =>
@@ -264,7 +256,7 @@ function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tier
 
 /** Requests don't report reasoning apart from other output. */
 const paidNames = tokenNames.filter((name) => name !== "reasoning");
-const totalOfAll = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
+const sumRequests = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
 const sumInput = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
   input + cacheRead + cacheWrite5m + cacheWrite1h;
 const sumTokens = (tokens: Tokens) => sumInput(tokens) + tokens.output;

@@ -1,12 +1,19 @@
 import type { LedgerMessage, LedgerTrace, TraceReader } from "#lib/ledger/part";
-import { branchIn, isAddition, modelIn, type Tokens, type Told, tokenNames, toldBy } from "#lib/ledger/usage/shapes";
+import {
+  branchIn,
+  isAddition,
+  modelIn,
+  type ReportedUsage,
+  readReportedUsage,
+  type Tokens,
+  tokenNames,
+} from "#lib/ledger/usage/shapes";
 
 /** `at`, `branch` and `model` are undefined if only earlier messages tell them. */
-export type Used = Omit<Told, "isRaw" | "uuid"> & {
+export type Used = Omit<ReportedUsage, "isRaw" | "uuid"> & {
   position: number;
   at: Date | undefined;
   branch: string | undefined;
-  /** Equal for the same answer in another session; undefined if nothing identifies it. */
   key: string | undefined;
 };
 
@@ -21,8 +28,7 @@ const withMilliseconds = new Set(["opencode", "kilo", "mimocode"]);
 /** Parallel requests interleave their lines; this many may be open, and this many of one id are compared. */
 const maxAtOnce = 8;
 
-/** `last` is the position of the latest message that belongs to the answer. */
-type Reported = Used & Pick<Told, "isRaw" | "uuid"> & { last: number; toldAt: Date | null };
+type Reported = Used & Pick<ReportedUsage, "isRaw" | "uuid"> & { last: number; reportedAt: Date | null };
 
 export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
   const isSeveral = withSeveralCalls.has(trace.source);
@@ -32,12 +38,11 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
   const own = branchIn(trace);
   let latest: Date | undefined;
   let model: string | undefined;
-  /** The latest answer since the user spoke, to which messages may still add. */
   let open: Reported | undefined;
 
   /** @returns whether the message repeats or continues the answer */
-  function joins(one: Reported, told: Told, position: number): boolean {
-    if (!join(one, told)) return false;
+  function joins(one: Reported, report: ReportedUsage, position: number): boolean {
+    if (!join(one, report)) return false;
     one.last = position;
     return true;
   }
@@ -51,38 +56,38 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
     }
     model = modelIn(message) ?? model;
     if (message.role === "user") open = undefined;
-    const told = toldBy(message);
-    if (!told) return;
-    if (open && isAddition(message, told) && joins(open, told, message.position)) return;
-    const known = told.requestId === undefined || isSeveral ? undefined : byRequest.get(told.requestId);
-    if (known?.some((one) => joins(one, told, message.position))) return;
+    const report = readReportedUsage(message);
+    if (!report) return;
+    if (open && isAddition(message, report) && joins(open, report, message.position)) return;
+    const known = report.requestId === undefined || isSeveral ? undefined : byRequest.get(report.requestId);
+    if (known?.some((one) => joins(one, report, message.position))) return;
     const one = {
-      ...told,
-      model: told.model ?? model,
+      ...report,
+      model: report.model ?? model,
       position: message.position,
       last: message.position,
       at: message.createdAt ?? latest,
-      toldAt: message.createdAt,
+      reportedAt: message.createdAt,
       branch: branches.now,
       key: undefined,
     };
     used.push(one);
     open = one.requestId === undefined || isSeveral || isOutputOnly(one.tokens) ? undefined : one;
-    if (told.requestId !== undefined) byRequest.set(told.requestId, [...(known ?? []).slice(1 - maxAtOnce), one]);
+    if (report.requestId !== undefined) byRequest.set(report.requestId, [...(known ?? []).slice(1 - maxAtOnce), one]);
   }
 
   return {
     see,
-    openFrom: (position) => startOfAnswers(isSeveral ? [] : used, position),
+    openFrom: (position) => findAnswersStart(isSeveral ? [] : used, position),
     found() {
       // Agents name the branch at a session's end or at its beginning; the other answers get that name.
       const before = branches.now === own ? branches.first : undefined;
       return {
         latest,
-        used: used.flatMap(({ isRaw: _, last: __, uuid, toldAt, ...one }) => {
+        used: used.flatMap(({ isRaw: _, last: __, uuid, reportedAt, ...one }) => {
           const key =
             one.requestId === undefined
-              ? keyOfLine(trace, { ...one, uuid, toldAt })
+              ? makeUnnamedAnswerKey(trace, { ...one, uuid, reportedAt })
               : makeAnswerKey(one, isSeveral ? uuid : "");
           // Without a key nothing shows that the original session has it.
           return one.isReplayed && key === undefined ? [] : [{ ...one, branch: one.branch ?? before, key }];
@@ -93,7 +98,7 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
 }
 
 /** Position from which the last answers are read again as a whole, so that no part counts twice. */
-function startOfAnswers(used: Reported[], position: number): number | undefined {
+function findAnswersStart(used: Reported[], position: number): number | undefined {
   const goingOn = used.slice(-maxAtOnce).find(({ requestId }) => requestId !== undefined);
   let start = Math.min(position, goingOn?.position ?? position);
   for (const one of used.toReversed()) if (one.position < start && one.last >= start) start = one.position;
@@ -121,34 +126,37 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
  * Key without a request id: the line's unique id and time, or time, model and input. Times in whole seconds may have
  * been cut and don't suffice.
  */
-function keyOfLine(
+function makeUnnamedAnswerKey(
   { source }: LedgerTrace,
-  { uuid, toldAt, model, tokens }: Pick<Reported, "uuid" | "toldAt" | "model" | "tokens">,
+  { uuid, reportedAt, model, tokens }: Pick<Reported, "uuid" | "reportedAt" | "model" | "tokens">,
 ): string | undefined {
-  if (!toldAt) return undefined;
-  const at = toldAt.getTime();
+  if (!reportedAt) return undefined;
+  const at = reportedAt.getTime();
   if (uuid !== undefined && uuidPattern.test(uuid)) return JSON.stringify(["", uuid, at]);
   if (isOutputOnly(tokens) || (at % 1000 === 0 && !withMilliseconds.has(source))) return undefined;
   return JSON.stringify(["", source, model ?? "", at, ...tellingCounts(tokens)]);
 }
 
-type Joined = Pick<Told, "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches" | "requests" | "isReplayed">;
+type Joined = Pick<
+  ReportedUsage,
+  "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches" | "requests" | "isReplayed"
+>;
 
-/** Merges a message into a known answer of the same request if it repeats or continues it. */
-function join(known: Joined, told: Joined): boolean {
-  if (told.isReplayed !== known.isReplayed) return false;
-  if (told.model !== undefined && known.model !== undefined && told.model !== known.model) return false;
-  const adds = isOutputOnly(told.tokens) && !isOutputOnly(known.tokens);
-  const repeats = tokenNames.every((name) => known.tokens[name] === told.tokens[name]);
-  if (!adds && !repeats && !known.isRaw && !hasSameInput(known.tokens, told.tokens)) return false;
+function join(known: Joined, report: Joined): boolean {
+  if (report.isReplayed !== known.isReplayed) return false;
+  if (report.model !== undefined && known.model !== undefined && report.model !== known.model) return false;
+  const adds = isOutputOnly(report.tokens) && !isOutputOnly(known.tokens);
+  const repeats = tokenNames.every((name) => known.tokens[name] === report.tokens[name]);
+  if (!adds && !repeats && !known.isRaw && !hasSameInput(known.tokens, report.tokens)) return false;
   for (const name of tokenNames) {
-    const [one, other] = [known.tokens[name], told.tokens[name]];
+    const [one, other] = [known.tokens[name], report.tokens[name]];
     known.tokens[name] = adds && !known.isRaw ? one + other : Math.max(one, other);
   }
-  known.requests = told.requests ?? known.requests;
-  known.webSearches = Math.max(known.webSearches, told.webSearches);
-  if (told.recordedNano !== undefined && !repeats) known.recordedNano = (known.recordedNano ?? 0n) + told.recordedNano;
-  known.recordedNano ??= told.recordedNano;
+  known.requests = report.requests ?? known.requests;
+  known.webSearches = Math.max(known.webSearches, report.webSearches);
+  if (report.recordedNano !== undefined && !repeats)
+    known.recordedNano = (known.recordedNano ?? 0n) + report.recordedNano;
+  known.recordedNano ??= report.recordedNano;
   return true;
 }
 

@@ -10,9 +10,8 @@ export type Tokens = {
   reasoning: number;
 };
 
-export type Told = {
+export type ReportedUsage = {
   tokens: Tokens;
-  /** From an agent's own file, which repeats a request's usage on several lines. */
   isRaw: boolean;
   model: string | undefined;
   requestId: string | undefined;
@@ -50,8 +49,7 @@ function toCount(...values: unknown[]): number {
 
 const readByModels = new Set(["user", "tool", "system", "developer"]);
 
-/** Undefined if the message used nothing or is a copy without usage. */
-export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | undefined {
+export function readReportedUsage({ role, metadata, tokenCount }: LedgerMessage): ReportedUsage | undefined {
   const own = metadata ?? {};
   const isReplayed = own.replayed === true;
   if (isReplayed && !isFields(own.copiedUsage)) return undefined;
@@ -94,13 +92,12 @@ export function modelIn({ metadata }: Pick<LedgerMessage, "metadata">): string |
   return toText(own.model) ?? toText(toFields(isFields(own.message) ? own.message : own.payload).model);
 }
 
-/** An addition only raises the output of an answer that began earlier. */
-export const isAddition = ({ role, metadata }: LedgerMessage, told: Told): boolean =>
+export const isAddition = ({ role, metadata }: LedgerMessage, report: ReportedUsage): boolean =>
   role !== "user" &&
-  isFields(told.isReplayed ? metadata?.copiedUsage : metadata?.usage) &&
-  !told.isRaw &&
-  told.requestId === undefined &&
-  told.model === undefined;
+  isFields(report.isReplayed ? metadata?.copiedUsage : metadata?.usage) &&
+  !report.isRaw &&
+  report.requestId === undefined &&
+  report.model === undefined;
 
 export function readTotal(metadata: Fields | null): Tokens | undefined {
   const usage = toFields(metadata?.usage);

@@ -5,9 +5,8 @@ import { limits } from "#lib/limits";
 import { AgentAnswer, changedLines, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { named } from "#lib/mcp/quote";
-import { narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
-import { within } from "#lib/mcp/within";
+import { narrowing, page, within } from "#lib/mcp/tools/tool";
 import { listTouching } from "#lib/traces/files";
 
 const input = z.object({

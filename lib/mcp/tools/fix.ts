@@ -3,13 +3,13 @@ import { z } from "zod";
 import { heavyTurn } from "#lib/db/heavy";
 import { exactText } from "#lib/fields";
 import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
+import type { recallPlaces } from "#lib/mcp/api";
 import { attemptsFor, tellingWords } from "#lib/mcp/error-line";
 import { type FoundMessages, findSessions } from "#lib/mcp/find";
-import { named, quotation } from "#lib/mcp/quote";
+import { named, quotation, shown } from "#lib/mcp/quote";
 import { cutExcerpt, saidIn } from "#lib/mcp/talk";
-import { narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
-import { within } from "#lib/mcp/within";
+import { narrowing, within } from "#lib/mcp/tools/tool";
 import { splitPieces } from "#lib/reader/kind";
 import { plainCall } from "#lib/reader/script";
 import { formatQuantity } from "#lib/reader/text";
@@ -143,4 +143,21 @@ function formatStep(
   return [
     `#${position} ${named(call.name, 60)}${what ? ` ${named(what, 240)}` : ""}${result?.failed ? " (failed)" : ""}`,
   ];
+}
+
+/** @throws SpoorError as `pastPlaces` */
+export async function recall(
+  userId: string,
+  { error, project }: z.output<typeof recallPlaces.query>,
+): Promise<z.input<typeof recallPlaces.response>> {
+  const { places, isExact } = await pastPlaces(userId, error, { project }, 3);
+  const listed = places.map(({ trace, position, createdAt, excerpt, said }) => ({
+    ...{ session: trace.id, source: shown(trace.source), position, excerpt },
+    project: trace.project === null ? null : shown(trace.project),
+    title: trace.title === null ? null : shown(trace.title),
+    at: createdAt ?? (trace.dated ? trace.updatedAt : null),
+    link: linkTo(trace.id, position ?? undefined),
+    said: said?.text ?? null,
+  }));
+  return { ok: true, exact: isExact, places: listed };
 }

@@ -2,9 +2,8 @@ import "server-only";
 import { z } from "zod";
 import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
-import { narrowing, page, toFilter } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
-import { within } from "#lib/mcp/within";
+import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
 import { formatQuantity } from "#lib/reader/text";
 import { listTraces } from "#lib/traces/queries";
 

@@ -8,9 +8,8 @@ import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { type FoundMessages, findSessions, splitWords } from "#lib/mcp/find";
 import { named, quotation } from "#lib/mcp/quote";
 import { cutExcerpt } from "#lib/mcp/talk";
-import { narrowing, page, toFilter } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
-import { within } from "#lib/mcp/within";
+import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
 import { formatQuantity } from "#lib/reader/text";
 import { readMessagesAt } from "#lib/traces/messages";
 

@@ -62,7 +62,7 @@ async function takeSettings(tx: PoolClient, { userId, id }: Owned, into: string)
   await tx.query("delete from budget where user_id = $1 and facet = 'project' and value = $2", ids.slice(0, 2));
 }
 
-export type OwnAlias = ProjectAlias & { movedFrom: string | null };
+type OwnAlias = ProjectAlias & { movedFrom: string | null };
 
 /** Newest merges last. */
 export async function readProjectAliases(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {

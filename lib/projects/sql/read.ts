@@ -89,7 +89,7 @@ const readRowLabels = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
     rows.map(({ id }) => id),
   );
 
-export type ProjectParts = {
+type ProjectParts = {
   row: ProjectRow;
   labels: Labels;
   aliases: (ProjectAlias & { movedFrom: string | null })[];

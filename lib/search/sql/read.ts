@@ -1,4 +1,4 @@
-// SQL: sets of look-ups, bits and regular expressions in one snapshot, since blocks are merged at any time.
+// SQL: sets of look-ups, bits and regular expressions in one snapshot.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma, type SearchBlock, type SearchDocument } from "#lib/generated/prisma/client";
@@ -8,7 +8,7 @@ import { maxDocuments, slotsWith } from "#lib/search/posting";
 /** One bit of `slots` for each of the 4,096 slots of each block. */
 export type HitBits = { blockIds: string[]; slots: Buffer };
 
-/** `pg` returns bigints as text. `only` restricts the block to some slots, and `documents` is their number. */
+/** `only` restricts the block to some slots, and `documents` is their number. */
 export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & {
   id: string;
   age: string;
@@ -16,10 +16,7 @@ export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & {
   only?: Buffer;
 };
 
-/**
- * Blocks are written without waiting for the disk; after a crash, PostgreSQL may reuse an id, but not with the same
- * sums.
- */
+/** After a crash, PostgreSQL may reuse an id, but not with the same sums. */
 const blockKey = Prisma.raw("concat_ws(' ', id, documents, postings, version) as key");
 const headColumns = Prisma.sql`id, bits, documents, coalesce(latest_id, id) as age, ${blockKey}`;
 
@@ -52,7 +49,6 @@ export async function readBuckets(
 ): Promise<Bucket[]> {
   const blockIds = wanted.map(({ id }) => id);
   const buckets = wanted.map(({ bucket }) => bucket);
-  // The limit forces a look-up for each bucket.
   const { rows } = await tx.query<{ bucket: number; postings: Buffer | null }>(Prisma.sql`
     select wanted.bucket, found.postings
     from unnest(${blockIds}::bigint[], ${buckets}::int[]) with ordinality as wanted (block_id, bucket, place)
@@ -75,9 +71,8 @@ export async function readBucketRanges(
   return rows.map(({ postings }) => postings);
 }
 
-export type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
+type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
 
-/** Documents of traces that have several. */
 export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<TraceSlot[]> {
   const own = onlyProjectId
     ? Prisma.sql`and trace_id in (${selectProjectTraces(userId, onlyProjectId)})`
@@ -95,7 +90,7 @@ export function isHit({ blockIds, slots }: HitBits): Prisma.Sql {
 }
 
 /** `max` is the number of documents per trace; null for all. */
-function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
+function selectHitMessages(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
   return Prisma.sql`(
       select first_position, coalesce(next_position::bigint, ${afterAll}) as next_position
       from (select *, lead(first_position) over (order by first_position) as next_position
@@ -109,7 +104,6 @@ const afterAll = Prisma.raw(`${2 ** 31}`);
 const maxInteger = Prisma.raw(`${2 ** 31 - 1}`);
 
 const maxMetadataBytes = 64 * 1024;
-/** The size of the JSON is computed only for values that may fit: it is less than eight times the stored size. */
 export const smallMetadataSql = `case when pg_column_size(metadata) <= ${4 * maxMetadataBytes} and (
   (pg_column_compression(metadata) is null and pg_column_size(metadata) <= ${maxMetadataBytes / 8})
   or octet_length(metadata::text) <= ${maxMetadataBytes}) then metadata end as metadata`;
@@ -121,24 +115,20 @@ export type Candidate = Pick<MessageText, "traceId" | "role" | "metadata"> & {
   content: string | null;
 };
 
-/**
- * Characters of preceding messages in a trace after which no more are read: keeps a page of fifty traces below 30
- * million.
- */
+/** Keeps a page of fifty traces below 30 million characters. */
 const maxCharactersBefore = 2 ** 19;
 
 const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(length(metadata::text), 0))
   over (order by position rows between unbounded preceding and 1 preceding), 0)`);
 
-export type CandidateBounds = {
+type CandidateBounds = {
   maxMessages: number;
-  /** Longer messages, and those after `maxCharactersBefore`, are not read but count. */
   maxCharacters: number;
   /** Null for all. */
   maxDocuments: number | null;
 };
 
-/** PostgreSQL tests titles, source ids and messages, so that little text is transferred. */
+/** SQL: little text is transferred. */
 export async function readCandidates(
   tx: PoolClient,
   userId: string,
@@ -157,7 +147,7 @@ export async function readCandidates(
       (select position, role, case when is_read then metadata end, case when is_read then content end
        from (select *, length(content) <= ${bounds.maxCharacters} and ${charactersBefore} < ${maxCharactersBefore} as is_read
          from (select position, role, ${smallMetadata}, content
-           from ${messagesOfHits(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}
+           from ${selectHitMessages(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}
            limit ${bounds.maxMessages}) as found) as summed)
       union all
       (select 0, null, null, null from search_document where user_id = ${userId} and trace_id = wanted.id and ${isHit(hits)}
@@ -165,7 +155,6 @@ export async function readCandidates(
   return rows;
 }
 
-/** `matching` is the number of matching messages of the trace, as far as it was read. */
 export type MessageText = {
   traceId: string;
   position: number;
@@ -175,18 +164,14 @@ export type MessageText = {
   matching: number;
 };
 
-export type TextBounds = {
+type TextBounds = {
   maxMessages: number;
-  /** For a longer message, only the surroundings of the first `word` are read. */
   wholeCharacters: number;
   nearCharacters: number;
   word: string;
 };
 
-/**
- * Messages of live traces that match a regular expression, up to `maxCharactersBefore` per trace.
- * @param within restricts to documents that are hits
- */
+/** @param within restricts to documents that are hits */
 export async function readTexts(
   tx: PoolClient,
   userId: string,
@@ -197,7 +182,7 @@ export async function readTexts(
 ): Promise<MessageText[]> {
   const { maxMessages, wholeCharacters, nearCharacters, word } = bounds;
   const from = within
-    ? messagesOfHits(userId, within.hits, within.maxDocuments)
+    ? selectHitMessages(userId, within.hits, within.maxDocuments)
     : Prisma.sql`message where user_id = ${userId} and trace_id = wanted.id`;
   const { rows } = await tx.query<MessageText>(Prisma.sql`
     select wanted.id as "traceId", found.* from unnest(${traceIds}::uuid[]) with ordinality as wanted (id, place)

@@ -3,7 +3,7 @@ import "server-only";
 import { pool } from "#lib/db/client";
 import type { TracePullRequest } from "#lib/generated/prisma/client";
 
-export type ListedPullRequest = Pick<TracePullRequest, "traceId" | "number" | "repository" | "url">;
+type ListedPullRequest = Pick<TracePullRequest, "traceId" | "number" | "repository" | "url">;
 
 /** In the order in which they were opened. */
 export async function readPullRequests(userId: string, traceIds: string[], max: number): Promise<ListedPullRequest[]> {

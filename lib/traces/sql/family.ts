@@ -5,7 +5,7 @@ import { Prisma } from "#lib/generated/prisma/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
 
 /** Must match lib/traces/tokens.ts. */
-export const sumUsedTokens = Prisma.raw(`coalesce(nullif(input_tokens + output_tokens + cache_read_tokens
+const sumUsedTokens = Prisma.raw(`coalesce(nullif(input_tokens + output_tokens + cache_read_tokens
   + cache_write_5m_tokens + cache_write_1h_tokens, 0), token_count)`);
 
 export type Relation = "subagent" | "fork" | "continuation";
@@ -13,7 +13,7 @@ export type Relation = "subagent" | "fork" | "continuation";
 /** Deeper than the ledger links (lib/ledger/kinship.ts), so that a cycle ends. */
 const maxDepth = 100;
 
-export type SumsRow = Record<`${Relation}s`, number> & {
+type SumsRow = Record<`${Relation}s`, number> & {
   id: string;
   below: number;
   messages: number;
@@ -101,10 +101,8 @@ const member = `id, parent_id as "parentId", parent_relation as relation, parent
   cost_nano as "costNano", unpriced_tokens as "unpricedTokens", tier_not_priced_tokens as "tierNotPricedTokens",
   created_at as "createdAt", activity_at as "activityAt", stored_at as "storedAt", dated, active_seconds as "activeSeconds"`;
 
-/** Bound on sorted children of one trace. */
 const maxSorted = 1000;
 
-/** In the order in which the trace started them. */
 export async function readChildren(userId: string, ids: string[], each: number): Promise<MemberRow[]> {
   if (ids.length === 0) return [];
   const { rows } = await pool().query<MemberRow>(
@@ -118,7 +116,7 @@ export async function readChildren(userId: string, ids: string[], each: number):
   return rows;
 }
 
-export type OriginRow = {
+type OriginRow = {
   id: string;
   relation: Relation;
   position: number | null;

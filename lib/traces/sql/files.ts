@@ -30,11 +30,10 @@ const having: Record<FileAction, Prisma.Sql> = {
 };
 
 /** Changed files first, then by first place. */
-export type FilePlace = [isRead: boolean, firstPosition: number, path: string];
+type FilePlace = [isRead: boolean, firstPosition: number, path: string];
 
 type TraceFileRow = FileRow & { places: [number, number, number][]; files: string; rows: string };
 
-/** `maxPlaces` bounds the places of each file. */
 export async function readTraceFiles(
   tx: PoolClient,
   userId: string,
@@ -54,9 +53,9 @@ export async function readTraceFiles(
   return rows;
 }
 
-export type TouchPlace = { activityAt: Date | string; id: string; path: string };
+type TouchPlace = { activityAt: Date | string; id: string; path: string };
 
-export type TouchingRow = FileRow & {
+type TouchingRow = FileRow & {
   traceId: string;
   source: string;
   title: string | null;

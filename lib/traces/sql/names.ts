@@ -6,7 +6,7 @@ import { heavyTurn } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import { listOrder, selectMoment, shownTitle } from "#lib/traces/sql/conditions";
 
-export type NameRow = {
+type NameRow = {
   id: string;
   title: string | null;
   source: string;

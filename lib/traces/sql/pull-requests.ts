@@ -4,7 +4,6 @@ import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
 
-/** A linked session; its sub-agents count with it. */
 type LinkedRow = {
   id: string;
   title: string | null;
@@ -51,7 +50,7 @@ type CommitRow = {
   position: number | null;
 };
 
-export type PullRequestRows = { urls: string[]; sessions: LinkedRow[]; total: TotalRow; commits: CommitRow[] };
+type PullRequestRows = { urls: string[]; sessions: LinkedRow[]; total: TotalRow; commits: CommitRow[] };
 
 export type PullRequestKey = { repository: string; number: number };
 
@@ -73,7 +72,6 @@ const family = (userId: string, { repository, number }: PullRequestKey) => Prism
     ) select * from down
   ), member as (select distinct id from descent)`;
 
-/** Undefined if no session is linked. */
 export function readPullRequestRows(
   userId: string,
   key: PullRequestKey,

@@ -20,7 +20,7 @@ export const isSortKey = (sort: Other, key: string): boolean =>
     ? instant.safeParse(key).success
     : /^\d{1,18}$/.test(key) && (sort === "cost" || Number(key) < 2 ** 31);
 
-export type SortedRow = ListedRow & { sortKey: string };
+type SortedRow = ListedRow & { sortKey: string };
 
 /**
  * Ends the page when its metadata exceeds `maxBytes`.

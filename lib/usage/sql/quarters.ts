@@ -59,9 +59,9 @@ export const isSpan = `span <> 0 and span <> cardinality(${boundaries})`;
 const isInSpans = `quarter >= ${first} and quarter < ${last}`;
 export const isLeft = "trace_id <> all($3::uuid[])";
 
-const startOf = (quarter: string) => `to_timestamp(${quarter} * 900::float8)`;
+const toMoment = (quarter: string) => `to_timestamp(${quarter} * 900::float8)`;
 /** Rows of message_usage in the spans, by an index. */
-export const isSentInSpans = `at >= ${startOf(first)} and at < ${startOf(last)}`;
+export const isSentInSpans = `at >= ${toMoment(first)} and at < ${toMoment(last)}`;
 export const messageQuarter = "floor(extract(epoch from at) / 900)::int";
 
 type QuarterColumn = (typeof activity)[number] | "seconds";

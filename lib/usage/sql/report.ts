@@ -98,7 +98,7 @@ const bySpan = (by: RolledFacet | undefined, filter: FacetFilter) => {
   ) as named group by span, is_listed, value`;
 };
 
-export type ReportRequest = {
+type ReportRequest = {
   starts: Date[];
   /** As `readGone` returns them. */
   gone: string[];

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { limits } from "#lib/limits";
-import { everywhere } from "#lib/masking/key";
-import { readPolicy } from "#lib/masking/policy";
+import { everywhere, readPolicy } from "#lib/masking/policy";
 import { provideOwner } from "../../support/server.ts";
 
 const { userId } = await provideOwner();

@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
-import { agentScope, oauthAddresses } from "#lib/auth/oauth/addresses";
 import { readServerMetadata } from "#lib/auth/oauth/api";
+import { agentScope, oauthAddresses } from "#lib/auth/oauth/protocol";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readServerMetadata, () => {

@@ -1,10 +1,9 @@
 import { endpoint, route } from "#lib/api/route";
 import { readOrigin } from "#lib/auth/audit";
-import { agentScope } from "#lib/auth/oauth/addresses";
 import { exchangeGrant } from "#lib/auth/oauth/api";
-import { OauthError } from "#lib/auth/oauth/errors";
 import { exchangeCode, type IssuedTokens, refreshGrant } from "#lib/auth/oauth/grants";
 import { answerOauth, getField, noStore, type OauthForm, readForm, readFormClient } from "#lib/auth/oauth/http";
+import { agentScope, OauthError } from "#lib/auth/oauth/protocol";
 import { requireResource, requireScope } from "#lib/auth/oauth/request";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -5,17 +5,17 @@ import type { Usage } from "../usage.ts";
 import { asString, dropOldest } from "../values.ts";
 import { ExecScripts } from "./exec-script.ts";
 
-const maxHeld = 50;
+const maxDelayed = 50;
 const maxAgents = 100;
 
 type SavedMessages = { scripts: ReturnType<ExecScripts["save"]>; agents: [string, string][] };
 
 /** Later lines add tokens, sub-agents and names of images to earlier messages. */
-export class HeldMessages {
+export class DelayedMessages {
   readonly #session: SessionBuilder;
   #scripts = new ExecScripts();
   #agents = new Map<string, string>();
-  #held: { message: Message; model: string | undefined }[] = [];
+  #delayed: { message: Message; model: string | undefined }[] = [];
   #sent = 0;
 
   constructor(session: SessionBuilder) {
@@ -33,20 +33,20 @@ export class HeldMessages {
   }
 
   get hasAnswer(): boolean {
-    return this.#held.some(({ message }) => message.role === "assistant");
+    return this.#delayed.some(({ message }) => message.role === "assistant");
   }
 
   add(message: Message, model: string | undefined): void {
     const result = message.metadata?.result;
     const session = isFields(result) ? this.#agents.get(asString(result.callId) ?? "") : undefined;
     if (isFields(result) && session) result.session ??= session;
-    this.#held.push({ message, model: message.role === "assistant" ? model : undefined });
-    if (this.#held.length > maxHeld) this.send();
+    this.#delayed.push({ message, model: message.role === "assistant" ? model : undefined });
+    if (this.#delayed.length > maxDelayed) this.send();
   }
 
   /** The result may come before the event that names the sub-agent's session. */
   noteAgent({ callId, session }: { callId: string; session: string }): void {
-    const results = this.#held.map(({ message }) => message.metadata?.result);
+    const results = this.#delayed.map(({ message }) => message.metadata?.result);
     const result = results.find((one) => isFields(one) && one.callId === callId);
     if (isFields(result)) result.session ??= session;
     else this.#agents.set(callId, session);
@@ -55,7 +55,7 @@ export class HeldMessages {
 
   nameImages(paths: unknown): void {
     const names = Array.isArray(paths) ? paths.filter((path) => typeof path === "string") : [];
-    const last = this.#held.findLast(({ message }) => message.role === "user" && message.metadata?.attachments);
+    const last = this.#delayed.findLast(({ message }) => message.role === "user" && message.metadata?.attachments);
     const attachments = last?.message.metadata?.attachments;
     if (!Array.isArray(attachments) || attachments.length !== names.length) return;
     for (const [index, attachment] of attachments.entries()) attachment.name = names[index];
@@ -66,16 +66,16 @@ export class HeldMessages {
     const isReplayed = facts.isReplayed ?? false;
     const isAnswer = ({ role, metadata }: Message) =>
       role === "assistant" && (metadata?.replayed === true) === isReplayed;
-    const producer = isCounted ? this.#held.find(({ message }) => isAnswer(message)) : undefined;
-    for (const held of this.#held) {
-      const { message, model } = held;
+    const producer = isCounted ? this.#delayed.find(({ message }) => isAnswer(message)) : undefined;
+    for (const delayed of this.#delayed) {
+      const { message, model } = delayed;
       const isOwn = message.metadata?.replayed !== true;
       if (isOwn) this.#scripts.see(message, this.#sent, this.#session.evidence);
       const entry = { at: isOwn ? message.createdAt : undefined, model };
-      this.#session.send([message], held === producer ? { ...entry, usage, ...facts } : entry);
+      this.#session.send([message], delayed === producer ? { ...entry, usage, ...facts } : entry);
       this.#sent++;
     }
     if (isCounted && !producer && !isReplayed) this.#session.addUsage(usage);
-    this.#held = [];
+    this.#delayed = [];
   }
 }
