@@ -40,26 +40,22 @@ const parts: readonly LedgerPart<unknown>[] = [
   parentsPart,
 ];
 
-/** One transaction's share: about a second of work, or one long session. */
 const chunk = { messages: 20_000, traces: 500, metadataBytes: 8 * 1024 * 1024 };
 /** Messages assumed to be unread of a trace that was accounted for before; the exact number is not stored. */
 const assumedTail = 100;
 /** Limit for trying one user's traces singly, so that other users are not delayed. */
 const turnMs = 5000;
-/** A slow statement fails its own traces only. */
 const statementTimeout = "60s";
 const failingMs = 600_000;
-/** Traces that failed in this process; each is skipped for a while. */
 const failed = new Pauses({ firstMs: failingMs, longestMs: failingMs, maxKeys: 10_000 });
 
-/** An upload holds a trace that must change together with others. */
+/** An upload holds a relative of the chunk. */
 class Busy extends Error {}
 
 /**
- * Accounts for changed traces: reads their new messages once, passes them to each part of the ledger, and writes the
- * results. Pending work is marked in `ledger_due`, so an interrupted run continues; users alternate, a chunk each.
- * Uploads never wait: traces are locked only at the end of the transaction, and those that an upload holds or changed
- * keep their mark.
+ * Reads the new messages of changed traces once, passes them to each part, and writes the results. Pending work is
+ * marked in `ledger_due`, so a run may be interrupted. Uploads never wait: traces are locked only at the end of the
+ * transaction, and those that an upload holds or changed keep their mark.
  * @param settledSeconds skips traces that changed more recently, so that a growing one isn't read for each line
  * @returns the number of traces accounted for
  */
@@ -82,7 +78,6 @@ export async function accountTraces(seconds: number, settledSeconds = 0): Promis
 
 const noUser = "00000000-0000-0000-0000-000000000000";
 
-/** If a chunk fails, its traces are tried singly, so that one bad trace delays no other. */
 async function accountFor(userId: string, settledSeconds: number): Promise<number | undefined> {
   try {
     return await accountChunk(userId, settledSeconds, chunk.traces);
@@ -175,7 +170,6 @@ async function writeParts(tx: PoolClient, userId: string, due: DueTrace[], read:
   return columns;
 }
 
-/** Sets the columns of all traces that no upload holds or changed, and clears their marks. */
 async function finish(
   tx: PoolClient,
   userId: string,

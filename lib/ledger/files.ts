@@ -5,10 +5,7 @@ import { deleteTouches, type KeyedTouch, replaceTouches, settleTouches, sumTouch
 import { getFileName } from "#lib/reader/files/paths";
 import { makeFileReader, type Touch } from "#lib/reader/files/touches";
 
-/**
- * Finds the files that calls read and changed. An edit in several traces counts in the one that did not copy it and
- * began first.
- */
+/** An edit in several traces counts in the one that did not copy it and began first. */
 export const filesPart: LedgerPart<KeyedTouch[]> = {
   begin(trace) {
     const reader = makeFileReader(trace);
@@ -41,10 +38,7 @@ const withNewTimes = new Set(["codex-cli"]);
 const uniqueId = /[a-z0-9]{20}|(?=[a-z]{0,19}\d)[a-z0-9]{8}/i;
 const maxIdCharacters = 512;
 
-/**
- * Adds a key that is equal for the same edit in another session: call id, time, file name (the folder may differ
- * there), and a number if one call edits equally named files.
- */
+/** The key must be equal in another session, where the folder may differ. */
 function withKeys(trace: LedgerTrace, touches: Touch[]): KeyedTouch[] {
   const numbers = new Map<string, number>();
   return touches.map((touch) => {
@@ -58,7 +52,6 @@ function withKeys(trace: LedgerTrace, touches: Touch[]): KeyedTouch[] {
   });
 }
 
-/** Returns undefined if the call cannot be told from those of other sessions. */
 function makeCallKey({ source }: LedgerTrace, { callId, createdAt }: Touch): unknown[] | undefined {
   const id = callId !== undefined && callId.length <= maxIdCharacters ? callId : "";
   const at = createdAt === null || withNewTimes.has(source) ? undefined : Date.parse(createdAt);

@@ -17,7 +17,6 @@ export function startedSession({ metadata }: LedgerMessage): string | undefined 
   return typeof result === "object" && result !== null ? idIn((result as Record<string, unknown>).session) : undefined;
 }
 
-/** Sub-agents of these have the session in their id, or the name of a file without it. */
 const claudes = new Set(["claude-code", "cowork"]);
 const below = /^(.+)\/(?:agent-[^/]+|sidechain)$/s;
 
@@ -49,8 +48,7 @@ export type Relative = {
 export const maxDepth = 64;
 
 /**
- * Lists ancestors, parent first. Empty if the trace is its own ancestor (every trace of that cycle becomes a root) or
- * has more than `maxDepth`.
+ * Parent first. Empty for a trace in a cycle or with more than `maxDepth` ancestors, which becomes a root.
  * @param findParent undefined for a root
  */
 export function listAncestors<R extends Relative>(trace: R, findParent: (one: R) => R | undefined): R[] {

@@ -36,7 +36,6 @@ import {
 type FoundParents = {
   named: Named | undefined;
   continuedIn: string | undefined;
-  /** The sessions that messages report work of, with the first position of each. */
   starts: Map<string, number>;
 };
 
@@ -87,7 +86,7 @@ class Family {
   readonly #userId: string;
   readonly #known = new Map<string, KnownRelative>();
   readonly #parents = new Map<string, { parent: KnownRelative; relation: Relation } | undefined>();
-  /** Traces read in this run, whose columns are not stored yet, by their key and by the key that they continue in. */
+  /** Not stored yet; by key and by the key that a trace continues in. */
   readonly #readByKey = new Map<string, KnownRelative>();
   readonly #readByContinued = new Map<string, KnownRelative>();
   readonly #links = new Map<string, Link>();
@@ -193,7 +192,6 @@ class Family {
 
   readonly #findParent = (one: KnownRelative): KnownRelative | undefined => this.#parents.get(one.id)?.parent;
 
-  /** The cycle of a trace that is its own ancestor, or only the trace if it has too many ancestors. */
   #findCycle(one: KnownRelative): KnownRelative[] {
     const parent = this.#findParent(one);
     if (!parent || listAncestors(one, this.#findParent).length > 0) return [];
@@ -210,7 +208,6 @@ class Family {
     return [reads, [...new Set(reads.flatMap(({ starts }) => [...starts.keys()]))]];
   }
 
-  /** Links the traces; for new links, the starting message is looked up if it was not read now. */
   async #placeLinks(traces: KnownRelative[], isRoot: ReadonlySet<string>): Promise<void> {
     const placed = traces.map((one) => {
       const kin = isRoot.has(one.id) ? undefined : this.#findKin(one);
@@ -226,7 +223,6 @@ class Family {
     }
   }
 
-  /** The parent found in this run, or the stored one if only the position was looked up. */
   #findKin(one: KnownRelative): { parent: KnownRelative; relation: Relation } | undefined {
     if (this.#parents.has(one.id)) return this.#parents.get(one.id);
     const parent = one.parentId === null ? undefined : this.#known.get(one.parentId);

@@ -1,5 +1,3 @@
-// The interface of a part of the ledger: account.ts passes it the messages of changed traces and has it write its
-// findings.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Trace } from "#lib/generated/prisma/client";
@@ -64,23 +62,17 @@ export type DerivedColumns = Pick<
   | "spark"
   | "trivial"
 > & {
-  /** Has another trace accounted for again from its stored position. */
   ledgerDue: true;
 };
 
-/**
- * Columns by trace id, of the given traces and of relatives. Nothing is committed while an upload holds one of the
- * relatives.
- */
+/** Nothing is committed while an upload holds one of the relatives. */
 export type ColumnsByTrace = Map<string, Partial<DerivedColumns>>;
 
 export type TraceReader<Found> = {
   see(message: LedgerMessage): void;
   /**
-   * Position from which messages must be read again when the trace grows, such as an open call's. At most 1000
-   * messages are read again.
-   * @param position start of another part's re-read; if it splits something this part reads as a whole, return its
-   * beginning
+   * Position from which messages must be read again when the trace grows, such as an open call's; at most 1000.
+   * @param position start of another part's re-read, which must not split what this part reads as a whole
    */
   openFrom?(position: number): number | undefined;
   found(): Found;
@@ -93,8 +85,8 @@ export type LedgerPart<Found> = {
   /** Grown traces that must be read from the start because a field of the trace changed. */
   findStale?(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>>;
   begin(trace: LedgerTrace, from: number): TraceReader<Found>;
-  /** Replaces the rows at positions >= `from` of each trace. None of the traces is deleted. */
+  /** None of the traces is deleted. */
   write(tx: PoolClient, userId: string, traces: Finding<Found>[]): Promise<ColumnsByTrace>;
-  /** Deletes the rows of deleted traces; may return columns of their relatives. */
+  /** May return columns of relatives. */
   remove(tx: PoolClient, userId: string, traceIds: string[]): Promise<ColumnsByTrace | undefined>;
 };

@@ -18,7 +18,6 @@ import { getAliasKey, listProjectSigns, type ProjectSign, type Whereabouts } fro
 
 type PlacedTrace = Whereabouts & { id: string };
 
-/** Assigns traces to projects by their own fields, without reading messages. */
 export const projectsPart: LedgerPart<null> = {
   begin: () => ({ see: () => {}, found: () => null }),
   write: async (tx, userId, traces) => {
@@ -36,8 +35,8 @@ export const projectsPart: LedgerPart<null> = {
 };
 
 /**
- * Finds or creates each trace's project. A remote takes precedence over a folder; once a folder is seen with a remote,
- * it and its earlier traces belong to the remote's project.
+ * A remote takes precedence over a folder. Once a folder is seen with a remote, its earlier traces belong to the
+ * remote's project.
  * @returns project ids by trace id; null if nothing identifies a project
  */
 export async function placeTraces(
@@ -59,7 +58,6 @@ export async function placeTraces(
   return places;
 }
 
-/** Has the projects of deleted traces checked for what is left. */
 async function releaseTraces(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   const places = await readPlaces(tx, userId, traceIds);
   if (places.size === 0) return;
@@ -113,7 +111,6 @@ class Register {
     return this.#projects.get(this.#aliases.get(getAliasKey(sign))?.projectId ?? "");
   }
 
-  /** Gives an alias in a former spelling the new one, or joins its project with the one that has the new spelling. */
   #respell(sign: ProjectSign): void {
     const [before] = getFormerSigns(sign);
     const alias = before && this.#aliases.get(getAliasKey(before));
@@ -148,7 +145,6 @@ class Register {
     project.hasRemote ||= kind === "remote";
   }
 
-  /** Gives a new remote to the folder's project, unless that has another remote. */
   #learnRemote(remote: ProjectSign, folder: ProjectSign, known: StoredProject | undefined): StoredProject {
     if (known && !known.hasRemote) {
       this.#add(remote, known);

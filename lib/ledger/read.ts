@@ -9,7 +9,6 @@ import { log } from "#lib/log";
 
 const page = { rows: 1000, bytes: 2 * 1024 * 1024 };
 const maxPosition = limits.message.integer;
-/** Bound on messages read again because of something open at a trace's end. */
 const maxSeenAgain = 1000;
 /** Limit for starting another trace of the same user, so that other users are not delayed. */
 const turnMs = 5000;
@@ -19,15 +18,13 @@ const allowedMs = { inAll: 10_000, perMessage: 2 };
 /** `from` is the first position that the parts see. */
 export type WantedTrace = { trace: LedgerTrace; due: DueTrace; from: number };
 
-/** `found` is in the order of the parts. */
 export type ReadTrace = WantedTrace & { found: PartResult[]; accountedTo: number };
 
 /** Undefined if the part failed on this trace. */
 type PartResult = { value: unknown } | undefined;
 
 /**
- * Passes the messages of traces, in order, to all parts.
- * @returns the first of the traces, as many as could be read in a few seconds
+ * @returns the first traces, as many as could be read in a few seconds
  * @throws SpoorError `overloaded` if reading takes much longer than the number of messages explains
  */
 export async function readTracesInto(
@@ -65,7 +62,7 @@ function makeShow(readers: Map<string, Reader>): Show {
       try {
         leftMs -= await eachInSlices(messages.slice(next), see, leftMs);
       } catch (error) {
-        // An interruption that is not the trace's fault must not leave a partial result: it is read again later.
+        // A partial result would be final; an interrupted trace is read again.
         if (!(error instanceof StepEnded) || error.isStarved) throw error;
         leftMs -= error.spentMs;
         readers.get(messages[next]?.traceId ?? "")?.leaveOut(error);
@@ -110,12 +107,11 @@ function groupBySize(wanted: WantedTrace[]): WantedTrace[][] {
   return groups;
 }
 
-/** Passes one trace to all parts. A part that throws is left out for this trace, so that the others can still write. */
+/** A part that throws is left out for this trace, so that the others can still write. */
 class Reader {
   readonly wanted: WantedTrace;
   readonly #readings: (TraceReader<unknown> | undefined)[];
   #part = 0;
-  /** Ring buffer of the last messages' positions. */
   readonly #last: number[] = [];
   #seen = 0;
   #end: number;

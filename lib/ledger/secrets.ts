@@ -8,7 +8,6 @@ import { marks } from "#lib/secrets/kinds";
 const maxFindings = 500;
 const ownFields = -1;
 
-/** Records masked secrets by their placeholders, and secrets that are stored unmasked. */
 export const secretsPart: LedgerPart<FoundSecret[]> = {
   begin({ userId }) {
     const finder = new Finder(userId);
@@ -39,7 +38,7 @@ export const secretsPart: LedgerPart<FoundSecret[]> = {
   },
 };
 
-/** Searches texts as masking does, so that a decision about a secret applies by the same kind and mark. */
+/** Searches as masking does, so that decisions apply by the same kind and mark. */
 class Finder {
   readonly #key: Uint8Array;
   readonly #known = new Set<string>();

@@ -14,19 +14,18 @@ import {
 } from "#lib/ledger/sql/version";
 import { rulesVersion } from "#lib/secrets/kinds";
 
-/** Raise when a part reads or writes something else; all traces are then accounted for again. */
+/** Raise when a part writes something else; all traces are then accounted for again. */
 const ledgerVersion = 11 + rulesVersion;
 const tracesAtOnce = 5000;
 const adoptMs = 30_000;
 
 let adoptedAt = Number.NEGATIVE_INFINITY;
 
-/** Traces with a lower version are read from their start. */
 export const readTarget = async (tx: PoolClient): Promise<number> => (await readSettings(tx, ledgerVersion)).target;
 
 /**
- * Has all traces accounted for again in the background, for example after a change of prices.
- * @returns the version that they will have
+ * For example after a change of prices.
+ * @returns the version that traces will have
  */
 export const requestReaccounting = (): Promise<number> => raiseTarget(pool(), ledgerVersion);
 
@@ -37,10 +36,7 @@ export async function countOutdated(): Promise<{ outdated: number; all: number }
   return { outdated, all: await prisma().trace.count({ where: live }) };
 }
 
-/**
- * Marks outdated traces user by user, resuming an interrupted sweep, and those written by a process of the previous
- * release.
- */
+/** Resumes an interrupted sweep. */
 export async function sweep(deadline: number): Promise<void> {
   if (performance.now() - adoptedAt > adoptMs) {
     await adoptMarks(pool());

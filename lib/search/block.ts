@@ -1,5 +1,4 @@
-// A block holds the sorted postings of up to 4,096 documents in buckets by the term's first bits; each bucket is one
-// row (layout.ts).
+// Sorted postings of up to 4,096 documents in buckets by the term's first bits; each bucket is a row (layout.ts).
 import { makeEncoder, readTerm, type TermRange, visitPostings } from "#lib/search/layout";
 import { maxDocuments, type Postings } from "#lib/search/posting";
 import { termBits } from "#lib/search/terms";

@@ -7,7 +7,7 @@ import { Vocabulary } from "#lib/search/vocabulary";
 /** Without a random seed, an 8 MB text could be made to collide and take minutes. */
 const secret = randomInt(2 ** 31) * 2 + 1;
 
-/** An open-addressing set of positive numbers: a `Set` would allocate an object for each 40-bit number. */
+/** A `Set` would allocate an object for each 40-bit number. */
 class TermSet {
   private places = new Float64Array(2 ** 13);
   size = 0;
@@ -47,7 +47,6 @@ class TermSet {
   }
 }
 
-/** One document: the trace's messages from a position on. */
 export type Document = { traceId: string; firstPosition: number; slot: number };
 
 export type Draft = { documents: Document[]; postings: Postings; vocabulary: Vocabulary };
@@ -63,10 +62,10 @@ const stepCharacters = 2 ** 15;
 
 const nobody = { role: null, metadata: null };
 
-/** Each step runs when the next value is requested (lib/concurrency/slices.ts). */
+/** Run by eachInSlices (lib/concurrency/slices.ts). */
 type Steps = Generator<undefined, void>;
 
-/** Collects the terms of traces into drafts of blocks. Only one draft is in memory, however long a trace is. */
+/** Only one draft is in memory, however long a trace is. */
 export class Collector {
   private documents: Document[] = [];
   private postings = new Float64Array(2 ** 16);
@@ -78,7 +77,6 @@ export class Collector {
 
   private readonly most: number;
 
-  /** @param most postings of a draft, apart from those of its last document */
   constructor(most: number = maxPostings) {
     this.most = most;
   }

@@ -1,5 +1,4 @@
-// Merges full blocks while nothing arrives: a search reads one row of each block for each term, and a million messages
-// fill a hundred blocks.
+// A search reads one row of each block for each term, and a million messages fill a hundred blocks.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { freeSpace } from "#lib/db/sql/vacuum";
@@ -12,7 +11,6 @@ import { holdNext, withIndexLock } from "#lib/search/sql/write";
 
 /** About 3,000 sessions; merging takes two seconds and 100 MB. */
 const compacted: Full = { postings: 2 ** 22, documents: maxDocuments / 2 };
-/** Blocks of similar size that are merged together. */
 const least = 4;
 
 class Interrupted extends Error {}
@@ -43,7 +41,6 @@ export async function compactNext(mayProceed: () => Promise<boolean> = async () 
   return true;
 }
 
-/** Compaction starts after this long without indexing, interruption or failure. */
 const calmMs = 30_000;
 const compactMs = 3_600_000;
 

@@ -1,4 +1,4 @@
-// Questions to Spoor and its answers quote other sessions and are no evidence themselves.
+// Questions to Spoor and its answers quote other sessions and are no evidence.
 import type { Call, MessagePiece } from "#lib/reader/call";
 import { findToolKind } from "#lib/reader/vocabulary";
 
@@ -7,10 +7,8 @@ const tools = "(?:search_sessions|read_session|find_file_history|find_past_fix|l
 /** Matches `mcp__spoor__find_past_fix` and `spoor-find_past_fix`. */
 const asked = new RegExp(`^${tools}$|(?<![a-z])spoor[^a-z]{1,4}${tools}(?![a-z_])`, "i");
 
-/** Arguments of a tool that calls other servers' tools. */
 const [server, tool] = [/"spoor"/i, new RegExp(`"${tools}"`)];
 
-/** The client's command, or a call within a script. */
 const run = new RegExp(
   `(?:^|[\\s;&|(/"'])spoor(?:\\.mjs|@[\\w.-]+)?["']?\\s+recall\\b|\\btools\\.(?:mcp_+)?spoor_+${tools}`,
 );
@@ -21,7 +19,6 @@ const answered =
 
 const maxInput = 16_000;
 
-/** True if the message is only a question to Spoor or its answer. */
 export function isEcho(pieces: MessagePiece[]): boolean {
   return pieces.some(isEchoPiece) && pieces.every((piece) => isEchoPiece(piece) || isEmpty(piece));
 }

@@ -31,10 +31,7 @@ const maxExcerpts = 3;
  */
 const maxCharacters = 32_000_000;
 
-/**
- * Reads excerpts of messages that have most of what any message of their trace has of the query; none after two
- * seconds.
- */
+/** None after two seconds. */
 export async function readExcerpts(
   userId: string,
   traceIds: string[],
@@ -54,10 +51,7 @@ export async function readExcerpts(
 
 type Searched = { query: SearchQuery; matched: Matched; weights?: number[] };
 
-/**
- * Like `readExcerpts`, within a search's snapshot and with scores.
- * @param meanwhile a query that runs while this process searches the texts
- */
+/** @param meanwhile a query that runs while this process searches the texts */
 export async function readBest<T>(
   tx: PoolClient,
   userId: string,
@@ -108,9 +102,7 @@ async function readMatches(
   return readTexts(tx, userId, traceIds, joinPatterns(telling), { ...bounds, word }, within);
 }
 
-/**
- * Only words that make up this share of the weight, rarest first, select messages; the others are nearly everywhere.
- */
+/** The other words are nearly everywhere. */
 const tellingShare = 0.7;
 
 function tellingUnits(units: QueryUnit[], weights: number[] | undefined): QueryUnit[] {
@@ -172,7 +164,6 @@ const scoreMessages = (best: ScoredMessage[]) => {
 
 const amongAll = 0.7;
 
-/** Share of the best message's match that another message needs. */
 const minShareOfBest = 0.6;
 
 /** Undefined if the texts exceed the budget. */
@@ -232,7 +223,6 @@ const isFailureAsked = ({ units }: SearchQuery) =>
 
 const before = 60;
 const length = 240;
-/** Characters read on each side; formatting takes part of them. */
 const around = 600;
 
 function makeExcerpt(
@@ -255,7 +245,7 @@ function makeExcerpt(
   return { position, role, speaker, text, ranges: together(text, findIn(text, query).ranges) };
 }
 
-/** Merges ranges separated only by spaces, so that a marked line is one mark. */
+/** A marked line should be one mark. */
 function together(text: string, ranges: TextRanges): TextRanges {
   const joined: TextRanges = [];
   for (const [start, end] of ranges) {
@@ -266,7 +256,6 @@ function together(text: string, ranges: TextRanges): TextRanges {
   return joined;
 }
 
-/** Longer words, such as addresses, are cut. */
 const maxWord = 24;
 
 function lastWords(text: string, max: number): string {

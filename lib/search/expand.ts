@@ -1,4 +1,3 @@
-// Longer words that begin with a query's word, from the vocabulary of each block.
 import "server-only";
 import type { PoolClient } from "pg";
 import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/read";
@@ -24,7 +23,6 @@ export function largest(heads: BlockHead[], documents: number): BlockHead[] {
 /** Terms are listed per block. */
 export type Expanded = { words: { word: string; documents: number }[]; terms: number[][] };
 
-/** The most frequent longer words are used. */
 const maxLonger = 24;
 
 export async function expand(
@@ -72,7 +70,6 @@ function expandBeginning(beginning: string, ofBlocks: Buffer[], field: QueryUnit
   return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(getFieldTerm)) };
 }
 
-/** Suggestions for one or two letters come from the largest blocks with this many documents. */
 const maxDocuments = 3000;
 
 export async function suggestWords(

@@ -12,11 +12,10 @@ import type { QueryUnit } from "#lib/search/unit";
 /** `count` of the user's `documents` are hits. */
 export type Hits = HitBits & { count: number; documents: number };
 
-/** `ofUnits` has the slots of each unit in the order of the groups; `slots` are those that match all groups. */
+/** In the order of the groups. */
 export type BlockMatch = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
 
 /**
- * Reads one bucket (about a kilobyte) of each block for each term, however common it is.
  * @param tx must be a snapshot, since blocks are merged at any time
  * @param onlyProjectId excludes other projects' documents, and what could reveal them: word frequencies and longer
  * words
@@ -64,7 +63,6 @@ export type TermSlots = Map<number, Uint16Array>;
 
 type Missing = { key: string; place: number; term: number; bucket: number };
 
-/** @param termsOf the terms to read of the block at an index */
 export async function readTerms(
   tx: PoolClient,
   userId: string,
@@ -99,7 +97,7 @@ export async function readTerms(
 const ownSlots = (slots: Uint16Array, { only }: BlockHead): Uint16Array =>
   only ? slots.filter((slot) => hasBit(only, slot)) : slots;
 
-/** A word in this many documents is meant as written, so longer words are not searched. */
+/** A more common word is meant as written. */
 const common = 1000;
 
 function selectRare(units: QueryUnit[], read: TermSlots[]): Map<number, QueryUnit> {

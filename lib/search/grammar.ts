@@ -1,4 +1,4 @@
-// Splits queries into terms (docs/search.md); lib/search/query.ts interprets them.
+// Splits queries into terms (docs/search.md).
 import { SpoorError } from "#lib/errors";
 import { composed } from "#lib/search/terms";
 
@@ -69,7 +69,6 @@ export function readTerms(query: string): QueryTerm[] {
   return terms;
 }
 
-/** Empty if the text is no valid query. */
 export function parseTerms(query: string): QueryTerm[] {
   try {
     return readTerms(query);
@@ -79,7 +78,6 @@ export function parseTerms(query: string): QueryTerm[] {
   }
 }
 
-/** Also removes an `or` that would then join nothing. */
 export function withoutTerm(query: string, { at, written }: QueryTerm): string {
   const text = composed(query);
   const rest = `${text.slice(0, at)} ${text.slice(at + written.length)}`.replace(/\s+/g, " ").trim();

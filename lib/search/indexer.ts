@@ -26,19 +26,16 @@ import {
 
 type Batch = { traces: number; messages: number; bytes: number };
 
-/** Approximate bounds of a transaction. While idle, a batch fills a block, which merges then leave alone. */
+/** While idle, a batch fills a block, which merges then leave alone. */
 const batches: Record<Load, Batch> = {
   idle: { traces: 4000, messages: 16_000, bytes: 16 * 2 ** 20 },
   busy: { traces: 1000, messages: 4000, bytes: 4 * 2 ** 20 },
 };
 const pageBytes = 2 ** 19;
 const messageCharacters = 2 ** 23;
-/** Ten times the slowest known batch. */
 const maxMs = 60_000;
 
-/** Users whose indexing failed in this process come last. */
 const failed = new Set<string>();
-/** Users whose next traces are indexed singly, because one trace of a batch could not be read. */
 const oneByOne = new Map<string, number>();
 const unreadMs = 600_000;
 const unread = new Pauses({ firstMs: unreadMs, longestMs: unreadMs, maxKeys: 10_000 });
@@ -46,11 +43,10 @@ const unread = new Pauses({ firstMs: unreadMs, longestMs: unreadMs, maxKeys: 10_
 type Yield = () => Promise<void>;
 
 /**
- * Indexes the traces that have waited longest, in one transaction, and merges small blocks. A trace stays marked until
- * the transaction commits, so the call may be repeated or killed.
+ * A trace stays marked until the transaction commits, so the call may be repeated or killed.
  * @param settledSeconds skips traces that changed more recently
  * @param yieldToJobs awaited before each half MiB of text and each longer message
- * @returns the number of traces read; 0 if none waits or another process holds the index
+ * @returns the number of traces read; 0 if another process holds the index
  */
 export async function indexNext(
   settledSeconds = 0,

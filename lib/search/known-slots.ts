@@ -1,5 +1,4 @@
-// Caches the slots of terms: blocks never change, and the most frequent words are the slowest to read and are requested
-// with each typed letter.
+// Blocks never change, and the most frequent words are the slowest to read.
 import "server-only";
 import { LRUCache } from "lru-cache";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
@@ -29,7 +28,6 @@ const getCacheKey = (userId: string, term: number) => `${userId} ${term}`;
 
 export const knownSlots = (userId: string, term: number): OfBlocks | undefined => cache.get(getCacheKey(userId, term));
 
-/** Drops entries of blocks that no longer exist. */
 export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, OfBlocks>): void {
   const keys = heads.map(({ key }) => key);
   for (const [term, ofBlocks] of read) {

@@ -1,5 +1,5 @@
-// A row stores, per term, the distance from the previous term, the number of documents, and their distances, as 7-bit
-// variable-length integers. Arbitrary bytes decode in bounded time, to postings of the row's own terms only.
+// Per term: distance from the previous term, number of documents, and their distances, as 7-bit variable-length
+// integers. Arbitrary bytes decode in bounded time.
 import { findTermEnd, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/posting";
 
 class Writer {
@@ -72,7 +72,6 @@ function readSlots(reader: Reader, count: number): Uint16Array {
 /** `end` is exclusive. */
 export type TermRange = { first: number; end: number };
 
-/** @returns an encoder for rows whose terms start at `first` */
 export function makeEncoder(): (sorted: Postings, first: number) => Buffer {
   const writer = new Writer();
   return (sorted, first) => {

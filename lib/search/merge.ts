@@ -14,7 +14,6 @@ import {
 import { deleteBlocks, type NewBlock, writeBlock } from "#lib/search/sql/write";
 import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
-/** Merges leave larger blocks alone; a merged block is at most twice this size. */
 export type Full = { postings: number; documents: number };
 
 /** Four megabytes, written in a second. */
@@ -22,9 +21,9 @@ const full: Full = { postings: 2 ** 21, documents: maxDocuments / 2 };
 /** `busy` while uploads arrive. */
 export type Load = "idle" | "busy";
 
-/** Each posting is rewritten once per size class up to a full block. */
+/** Each posting is rewritten once per size class. */
 const fanIn: Record<Load, number> = { idle: 4, busy: 8 };
-/** Merges sort one 64th of the terms at a time, to bound memory. */
+/** Bounds memory. */
 const sliceBits = 6;
 
 /** @returns the former blocks' postings */
@@ -32,7 +31,6 @@ export const mergeBlocks = (tx: PoolClient, userId: string, load: Load): Promise
   mergeAlike(tx, userId, { least: fanIn[load], full });
 
 /**
- * Merges at least `least` blocks of similar size that are not full.
  * @param options.proceed awaited before each part; if it throws, nothing changes
  * @returns the former blocks' postings
  */
@@ -66,7 +64,6 @@ function withinOne(blocks: NewBlock[], full: Full): NewBlock[] {
   });
 }
 
-/** Drops postings of traces that were deleted or indexed again. */
 export async function rewriteBlocks(
   tx: PoolClient,
   userId: string,

@@ -10,11 +10,10 @@ import { type Candidate, readCandidates } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
 import { findIn, joinPatterns } from "#lib/search/unit";
 
-/** Traces beyond these bounds are accepted. */
 const bounds = { maxMessages: 200, maxCharacters: 100_000 };
 
 /**
- * Filters candidates by phrase and speaker, keeping their order. Candidates too costly to verify are accepted.
+ * Candidates too costly to verify are accepted.
  * @param options.all read all documents of a very long trace, not only the first
  */
 export async function keepMatching(

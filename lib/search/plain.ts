@@ -1,4 +1,3 @@
-/** Tags that agents and exporters add; other tags are content. */
 const wrappers =
   /<\/?(?:details|summary|tool-use|think|thinking|command-\w+|local-command-\w+|bash-\w+|system-reminder|task-notification|tool_use_error|user-prompt-submit-hook|ide_\w+|environment_context|user_instructions|br|sub|sup)(?:\s[^<>]*)?\/?>/gi;
 const summaries = /<summary>\s*Thought Process\s*<\/summary>/gi;
@@ -15,7 +14,6 @@ const emphasis = /\*\*(?![/*])(?<!\/\*\*)/g;
 const ticks = /`+/g;
 const colours = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*[A-Za-z]`, "g");
 
-/** Returns one line without markup, wrappers and line numbers. */
 export function plainText(text: string): string {
   return text
     .replace(summaries, " ")

@@ -1,4 +1,3 @@
-// Removes deleted traces from the index; their tombstones stay `search_pending` until then.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { rewriteBlocks } from "#lib/search/merge";
@@ -16,8 +15,7 @@ import {
 const maxTraces = 5000;
 
 /**
- * Purges one user in one transaction and rewrites at most one block. It rewrites every block with missing documents,
- * including those left by re-indexing.
+ * Rewrites at most one block, also one with documents missing after re-indexing.
  * @returns whether more may remain; false also if another process holds the index
  */
 export async function purgeNext(): Promise<boolean> {
@@ -36,10 +34,7 @@ export async function purgeNext(): Promise<boolean> {
   return isDone ?? false;
 }
 
-/**
- * One block a transaction; traces whose index entry is outdated are indexed again.
- * @returns false if another process holds the index: call again
- */
+/** @returns false if another process holds the index: call again */
 export async function forgetTerms(userId: string, traceIds: string[]): Promise<boolean> {
   for (;;) {
     const isMore = await withIndexLock(async (tx) => {

@@ -38,7 +38,6 @@ export type RowTerm = {
 
 export type QueryScope = "title" | Speaker;
 
-/** `units` are the words and phrases that excerpts show. */
 export type SearchQuery = { units: QueryUnit[]; groups: QueryGroup[]; scope?: QueryScope };
 
 type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
@@ -81,7 +80,6 @@ export function parseQuery(text: string): Parsed {
   return parsed;
 }
 
-/** Words of English questions that carry no meaning for a search. */
 const fillers = new Set(
   `a an the this that these those and of to in on at for with from by as into about than then so if
   is are was were be been am do does did has have had can could will would shall should may might must

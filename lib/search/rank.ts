@@ -1,4 +1,4 @@
-// Scores documents by the index alone: rarity, titles, the person's words, and words adjacent as in the query.
+// Scores documents by the index alone.
 import "server-only";
 import type { PoolClient } from "pg";
 import { type BlockMatch, type Hits, hitsIn, type Matched, readTerms, type TermSlots } from "#lib/search/find";
@@ -19,12 +19,9 @@ import type { QueryUnit } from "#lib/search/unit";
 
 export type Ranked = { blockId: string; slot: number; score: number };
 
-/** `other` is another form of the word. */
 const factors = { title: 2.2, person: 1.8, any: 1, other: 0.6, adjacentPerson: 1, adjacent: 0.6, filler: 0.3 };
-/** Share of the query's weight that a document needs if none has all words. */
 const minShareOfBest = 0.55;
 
-/** In the order of the query's groups. */
 export function computeWeights({ blocks, heads, units, groups }: Matched): number[] {
   const documents = heads.reduce((sum, head) => sum + head.documents, 0);
   const optional = new Set(groups.flatMap((group) => (group.optional ? group.units : [])));
@@ -36,10 +33,7 @@ export function computeWeights({ blocks, heads, units, groups }: Matched): numbe
   });
 }
 
-/**
- * If no document matches fully, keeps as hits those with most of the weight.
- * @returns whether there are any
- */
+/** @returns whether any document has most of the query */
 export function relax(query: SearchQuery, { blocks }: Matched, weights: number[]): boolean {
   const excluded = query.groups.flatMap(({ units, excluded }) => units.map(() => excluded));
   const wanted = query.groups.filter((group) => !group.excluded && !group.optional);
@@ -215,7 +209,6 @@ function visitSlots(alternatives: number[][], read: TermSlots, visit: (slot: num
   }
 }
 
-/** Limits hits to the documents of each trace that match best. */
 export async function bestParts(
   tx: PoolClient,
   userId: string,

@@ -11,10 +11,7 @@ import { readWaitingAges } from "#lib/search/sql/write";
 const idleMs = 1000;
 const yielding = { maxMs: 2000, pollMs: 10 };
 const settledSeconds = 2.5;
-/**
- * While uploads arrive, the pause is this multiple of the last batch's duration. After `overloadedSeconds` of backlog,
- * indexing backs off.
- */
+/** Multiples of the last batch's duration. After `overloadedSeconds` of backlog, indexing backs off. */
 const pauses = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
 const arrivingSeconds = 3;
 const purgeMs = 10_000;
@@ -23,10 +20,7 @@ const idle = { isIdle: true, pauseMs: idleMs };
 
 type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
 
-/**
- * Indexes and purges until `signal` aborts; a running batch finishes.
- * @param load.jobsRun jobs in this process, whose event loop indexing would block
- */
+/** @param load.jobsRun jobs in this process, whose event loop indexing would block */
 export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
   let purgedAt = 0;
   let isCurrent = false;
@@ -40,11 +34,9 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
       return idle;
     });
     if (!isIdle) compaction.postpone();
-    // Blocks of earlier versions are replaced one at a time.
     if (isIdle && !isCurrent) isCurrent = !(await markOutdated(pool()));
     if (!isIdle && performance.now() - purgedAt < purgeMs) return pauseMs;
     purgedAt = performance.now();
-    // Others get a turn as long as this took, as after a batch.
     if (await purgeNext()) return Math.max(isIdle ? 0 : pauseMs, performance.now() - purgedAt);
     if (isIdle) await compaction.next();
     return pauseMs;

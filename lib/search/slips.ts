@@ -1,4 +1,3 @@
-// Spelling corrections for words that no session has.
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
@@ -10,16 +9,12 @@ import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
 import { composed, fold } from "#lib/search/terms";
 import { decodeWords, findLetterBuckets } from "#lib/search/vocabulary";
 
-/** Words are looked up in the largest blocks with this many documents. */
 const max = { documents: 4000, words: 3 };
 
 export const correct = (userId: string, text: string): Promise<string | undefined> =>
   heavyRead(userId, async (tx) => correctIn(tx, userId, text, await matchBlocks(tx, userId, parseQuery(text))));
 
-/**
- * Corrects unknown words to known ones with the same first or second letter that differ in one letter, or two in long
- * words. Undefined if there is none.
- */
+/** To known words with the same first or second letter that differ in one letter, or two in long words. */
 export async function correctIn(
   tx: PoolClient,
   userId: string,

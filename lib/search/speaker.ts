@@ -6,10 +6,9 @@ import { isEcho } from "#lib/search/echo";
 const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
 export type Speaker = (typeof speakers)[number];
 
-/** `facts` answer `tool:` and `has:error`; `isEcho` messages are no evidence (echo.ts). */
+/** `isEcho` messages are no evidence (echo.ts). */
 export type Described = { speaker: Speaker; facts: string[]; isEcho: boolean };
 
-/** The beginning is enough to tell the speaker. */
 const maxCharacters = 4000;
 
 export type Spoken = { role: string | null; content: string; metadata: unknown };

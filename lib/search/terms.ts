@@ -1,6 +1,6 @@
-// A term is a 40-bit hash of a word, of a part of a camelCase word, or of two adjacent words with the gap between them.
-// Phrases, identifiers and paths are found by their pairs. Parts of camelCase words pair as if joined by `_`, so
-// `tags_re` finds `xmlTagsRe`. In scripts without spaces, each character is a word.
+// A term is a 40-bit hash of a word, of a part of a camelCase word, or of two adjacent words with their gap: pairs find
+// phrases, identifiers and paths. Parts of camelCase words pair as if joined by `_`, so `tags_re` finds `xmlTagsRe`. In
+// scripts without spaces, each character is a word.
 
 const other = 0;
 const space = 1;
@@ -65,20 +65,18 @@ function mix(value: number): number {
 const seeds = [0x811c9dc5, 0x2545f491] as const;
 const primes = [0x01000193, 0x5bd1e995] as const;
 
-/** 32 bits of one hash and 8 of another. */
 const makeTerm = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
 
 /** The gap of `_`. */
 const joint = Math.imul(95, primes[0]) + 1;
 
-/** Words count more in a title or from a person, so they also have a term in that field. */
+/** Words count more in a title or from a person. */
 const fields = { any: 0, title: 0x2545f49123, person: 0x9e3779b97f } as const;
 export type Field = keyof typeof fields;
 
 /** Every term is in `any` as well. */
 export const inField = (term: number, field: Field) => (term + fields[field]) % 2 ** termBits;
 
-/** No text contains the term of a fact such as `tool:bash`. */
 export function hashFact(fact: string): number {
   let [first, second]: [number, number] = [seeds[1], seeds[0]];
   for (const character of fact.toLowerCase()) {
@@ -111,7 +109,6 @@ type Scan = { at: number; previous: number; between: number };
 export const beginScan = (): Scan => ({ at: 0, previous: 0, between: 0 });
 
 /**
- * Visits every occurrence of each term.
  * @param text as `composed` returns it
  * @param options.parts also split camelCase words; not for queries, so that `getUser` matches only itself
  */
@@ -119,14 +116,12 @@ export function forEachTerm(text: string, visit: Visit, { parts = true } = {}): 
   scanTerms(text, beginScan(), text.length, visit, parts);
 }
 
-/** Continues a scan up to a position, or to the end of the word there. */
 export function scanTerms(text: string, scan: Scan, until: number, visit: Visit, parts = true): void {
   const { length } = text;
   let { at, previous, between } = scan;
   while (at < until) {
     const kind = kindAt(text, at);
     if (kind < letter) {
-      // Any white space counts as one space.
       if (kind === other) between = Math.imul(between ^ (folded[text.charCodeAt(at)] as number), primes[0]) + 1;
       else if (at === 0 || kindAt(text, at - 1) !== space) between = Math.imul(between ^ 32, primes[0]) + 1;
       at += 1;
@@ -160,10 +155,7 @@ function hashPair(previous: number, between: number, word: number): number {
   return makeTerm(first, Math.imul(word, primes[0]) ^ previous ^ between);
 }
 
-/**
- * Longer words with a digit whose parts are shorter on average are random (Base64 averages 2.9) and not split;
- * otherwise they would be most of the terms.
- */
+/** Such words with a digit are random (Base64 averages 2.9); their parts would be most of the terms. */
 const random = { length: 24, partLength: 3.5 };
 
 const isDigit = (code: number) => code >= 48 && code <= 57;

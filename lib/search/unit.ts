@@ -35,10 +35,9 @@ function listEndings(word: string): string[] {
 }
 
 /**
- * `alternatives` has the terms of each form, the written one first. `beginning` may start longer words. `coarse` is a
- * PostgreSQL regular expression that matches the lower case of every text that `pattern` matches. `plain` are the
- * words of `pattern` if all are ASCII letters and digits. `isOpen`: a match may end within a word. `fact` (lower case)
- * must be true of a message rather than appear in it.
+ * The written form comes first in `alternatives`. `coarse` is a PostgreSQL regular expression that matches the lower
+ * case of every text that `pattern` matches. `isOpen`: a match may end within a word. `fact` must be true of a message
+ * rather than appear in it.
  */
 export type QueryUnit = {
   words: number;
@@ -101,13 +100,11 @@ function listForms(pieces: string[]): string[][] {
   return joined.filter((form) => fold(form.join("")) !== own);
 }
 
-/** Only the written form may end within a word. */
 function makeFormsPattern(forms: string[][], isExact: boolean): RegExp {
   const [written, ...others] = inOrder(forms.map((form) => form.map((piece) => exactPattern(piece, isExact)).join("")));
   return new RegExp([`(${written})`, ...others].join("|"), "giu");
 }
 
-/** After the written form, the longest is tried first. */
 const inOrder = ([written = "", ...others]: string[]): string[] => [
   written,
   ...others.toSorted((a, b) => b.length - a.length),
@@ -188,7 +185,6 @@ function joined(each: TextRanges[]): TextRanges {
   return ranges;
 }
 
-/** @param lower the text in lower case, if ASCII */
 function findRanges(text: string, unit: QueryUnit, lower: string | undefined): TextRanges {
   const next = lower !== undefined && unit.plain ? wordsIn(lower, unit.plain) : matchesIn(text, unit.pattern);
   const ranges: TextRanges = [];
@@ -206,7 +202,6 @@ function findRanges(text: string, unit: QueryUnit, lower: string | undefined): T
   return ranges;
 }
 
-/** Must be called with increasing positions. */
 type Next = (from: number) => { start: number; end: number; isWritten: boolean } | undefined;
 
 function matchesIn(text: string, pattern: RegExp): Next {
@@ -218,7 +213,7 @@ function matchesIn(text: string, pattern: RegExp): Next {
   };
 }
 
-/** Three times as fast as the pattern, for texts with common words only. */
+/** Three times as fast as the pattern. */
 function wordsIn(lower: string, words: string[]): Next {
   const places = words.map(() => -1);
   return (from) => {

@@ -1,5 +1,5 @@
-// A block's words, for prefixes, corrections and suggestions, since terms are hashes. They share the postings' table,
-// in buckets numbered by their first three letters. Words that look like numbers or hashes are left out.
+// Words for prefixes, corrections and suggestions, since terms are hashes. They share the postings' table, in buckets
+// by their first three letters, without words that look like numbers or hashes.
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { Bucket } from "#lib/search/block";
 import { fold, foldedCode, hashWord, splitCompound } from "#lib/search/terms";
@@ -12,7 +12,6 @@ const allKeyBits = keyBits.first + keyBits.next;
 /** `documents` is approximate. */
 type Word = { word: string; documents: number };
 
-/** Sixty to 120 words per bucket. */
 const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));
 
 const letters = { min: 3, max: 48 };
@@ -44,7 +43,7 @@ export function findLetterBuckets(lower: string, bits: number): [number, number]
   ];
 }
 
-/** 200 MB of memory at most: a text of random letters has millions of words. */
+/** 200 MB: a text of random letters has millions of words. */
 const maxWords = 2 ** 20;
 
 export class Vocabulary {
@@ -96,7 +95,6 @@ export class Vocabulary {
   }
 }
 
-/** Each word as the length shared with the previous one, the rest, and its number of documents. */
 function encodeWords(words: Word[]): Buffer {
   const chunks: Buffer[] = [];
   let previous = "";
@@ -111,10 +109,7 @@ function encodeWords(words: Word[]): Buffer {
   return Buffer.concat(chunks);
 }
 
-/**
- * Decodes a bucket's words with a beginning and a maximum length; counts saturate at 255. Only matching words become
- * strings, because most are not needed.
- */
+/** Only matching words become strings. Counts saturate at 255. */
 export function decodeWords(bytes: Buffer, beginning = "", maxLetters = letters.max): Word[] {
   const words: Word[] = [];
   const wanted = toCodes(beginning);

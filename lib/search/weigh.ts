@@ -1,4 +1,3 @@
-// Scores messages by the rarity of their matches within the trace, the speaker, and how close together the matches are.
 import type { Speaker } from "#lib/search/speaker";
 import type { TextRanges, UnitMatches } from "#lib/search/unit";
 
@@ -57,7 +56,6 @@ export function bestWindow({ each }: UnitMatches, size: number): [start: number,
   let best: [number, number] | undefined;
   for (let at = 0; at < places.length; at += 1) {
     const { start } = places[at] as UnitPlace;
-    // A bit for each of at most 32 units.
     let seen = 0;
     let count = 0;
     const end = Math.min(places.length, at + maxNear);

@@ -124,7 +124,7 @@ export function isPair(encoded: string): boolean {
 
 /** Tokens and keys are not among them: their values are longer, and recognized by their characters alone. */
 export const namesPassword =
-  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密码|ароль|hasło|heslo/i;
+  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密[码碼]|口令|パスワード|비밀번호|ароль|hasło|heslo|lösenord|adgangskode|passord|salasana|jelszó|şifre|parolă|mật khẩu|kata sandi|κωδικός|סיסמה|كلمة المرور|पासवर्ड|รหัสผ่าน/i;
 
 const isCode = (value: string): boolean =>
   /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|::|->|=>|\(\)\.|\|\w+:|^\/\*|:$/.test(

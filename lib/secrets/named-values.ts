@@ -13,11 +13,13 @@ const names = `
   .concat("secret id", "clé api", "clé d'api", "clave api", "kennwort", "wachtwoord", "senha", "identified by")
   .concat("api key", "secret key", "access key", "private key", "auth token", "mot de passe", "contraseña")
   // Without a capital, whose other case can't be looked for.
-  .concat("密码", "ароль", "hasło", "heslo");
+  .concat("密码", "密碼", "口令", "密钥", "令牌", "パスワード", "비밀번호", "ароль", "токен")
+  .concat("hasło", "heslo", "lösenord", "adgangskode", "passord", "salasana", "jelszó", "şifre", "parolă", "mật khẩu")
+  .concat("kata sandi", "κωδικός", "סיסמה", "كلمة المرور", "पासवर्ड", "รหัสผ่าน");
 /** Much else has these names, so their values have to be as varied as random letters. */
 const weakNames = `
   _key -key _pat ?key &key appid _bearer api.key auth.key adminkey appkey storagekey signingkey masterkey licensekey writekey readkey
-  serverkey deploykey sessionkey hmackey subscriptionkey integrationkey
+  serverkey deploykey sessionkey accountkey schlüssel hmackey subscriptionkey integrationkey
 `
   .trim()
   .split(/\s+/);

@@ -5,7 +5,6 @@ import type { SharedRange } from "#lib/traces/for-others";
 import { countHomes } from "#lib/traces/homes";
 import { visitMessages } from "#lib/traces/messages";
 
-/** What others should not see in a part of a session, with the position of each kind's first occurrence. */
 export type Findings = {
   secrets: { kind: string; count: number; position: number }[];
   homes: number;

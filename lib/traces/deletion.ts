@@ -26,8 +26,8 @@ export async function countSelection(
 }
 
 /**
- * Deletes permanently exactly the traces that were counted; if others match by now, nothing is deleted. Messages are
- * removed in the same transaction if they are few, otherwise by the worker (`purgeDeleted`).
+ * Deletes exactly the traces that were counted, or nothing if others match by now. Many messages are removed by the
+ * worker (`purgeDeleted`).
  * @param mark from `countSelection`
  * @returns undefined if the selection changed
  * @throws SpoorError `overloaded` as `heavyTurn`
@@ -39,7 +39,7 @@ export async function deleteSelection(
   from: AuditOrigin,
 ): Promise<number | undefined> {
   const plain = await resolveSearch(userId, selection, allHits);
-  // Concurrent deletions of the same traces would wait for each other's locks, each with a connection.
+  // Concurrent deletions would each wait with a connection.
   return heavyTurn(userId, async () => {
     const ids = await prisma().$transaction((tx) => deleteSelected(tx, userId, plain, mark, from), manyTraces);
     if (ids) await releaseChildren(userId, ids);
@@ -67,7 +67,7 @@ const idsAtOnce = 5000;
 const messagesAtOnce = 10_000;
 
 /**
- * Leaves a tombstone of the trace's key, so that a client's next sync does not restore it.
+ * A tombstone keeps a client's next sync from restoring it.
  * @throws SpoorError `not_found` for a deleted trace and for another user's
  */
 export async function deleteTrace(userId: string, traceId: string, from: AuditOrigin): Promise<void> {
@@ -83,7 +83,6 @@ export async function deleteTrace(userId: string, traceId: string, from: AuditOr
   await releaseChildren(userId, [traceId]);
 }
 
-/** Without links to other traces: the ledger still needs them, and clears them. */
 const nothingDerived = {
   inputTokens: 0,
   outputTokens: 0,
@@ -110,8 +109,7 @@ const nothingDerived = {
 const nothingMarked = { customTitle: null, starredAt: null, archivedAt: null, note: null, tags: [] };
 
 /**
- * Removes all content except messages, and unlinks pictures. `messageCount` stays until the messages are purged, so
- * that the worker knows what is left.
+ * `messageCount` stays until the messages are purged, so that the worker knows what is left.
  * @returns how many traces were not deleted before
  */
 async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<number> {

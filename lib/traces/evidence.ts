@@ -14,7 +14,7 @@ export type Evidence = Pick<WholeTrace, "branches" | "commits" | "pullRequests">
 const order = { position: { sort: "asc", nulls: "last" } } as const;
 
 /**
- * Evidence that counts in this trace, by position; what only the agent recorded comes last.
+ * What only the agent recorded comes last.
  * @param remote the folder's Git remote, to link commits whose push wasn't seen
  */
 export async function readEvidence(userId: string, traceId: string, remote?: unknown): Promise<Evidence> {
@@ -68,7 +68,6 @@ export async function withPullRequests<T extends Trace, More extends { traces: T
   return { ...page, traces };
 }
 
-/** The last branch of each session. */
 export const readTraceBranches = async (userId: string, traces: { id: string }[]): Promise<Map<string, string>> =>
   traces.length > 0
     ? readBranches(

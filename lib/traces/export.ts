@@ -9,15 +9,13 @@ import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 import type { ListPlace, Selection } from "#lib/traces/sql/conditions";
 
-/** In memory; a trace may have 256 KiB of metadata. */
 const tracesPerPage = 20;
 /** The list is read again for traces that moved to its top meanwhile. */
 const maxPasses = 10;
 
 /**
- * Streams traces as JSON lines in the form that `POST /api/ingest` takes, newest activity first, each once. Memory
- * does not depend on their size, and no connection is held between parts. If the database fails or a trace is deleted
- * meanwhile, the connection breaks: a truncated line is never valid JSON.
+ * One JSON line a trace, in the form that `POST /api/ingest` takes. If a trace is deleted meanwhile, the connection
+ * breaks: a truncated line is never valid JSON.
  * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `beginRead`, before anything is sent
  */
 export async function exportTraces(
@@ -64,7 +62,6 @@ async function* exportParts(
   }
 }
 
-/** Rows from the list's top to `end`. */
 async function* rowsAbove(userId: string, selection: Selection, end: TraceRow | undefined): AsyncGenerator<TraceRow> {
   let after: ListPlace | undefined;
   for (;;) {

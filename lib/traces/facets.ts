@@ -7,10 +7,9 @@ import { countProjects, countPutAway, countUpTo, countValues } from "#lib/traces
 import { countSeveral, type Several } from "#lib/traces/sql/several";
 
 const maxValues = 100;
-/** Counts only the newest hits of a search, the same number as the list counts, so that the search runs once. */
+/** As many as the list counts, so that the search runs once. */
 const maxFound = 10_001;
 
-/** A facet's own filter does not narrow its values, since they are alternatives to it. */
 export async function readFacets(userId: string, filter: TraceFilter): Promise<FacetValues> {
   const given = facets.filter((name) => filter[name] !== undefined);
   const groups = [facets.filter((name) => !given.includes(name)), ...given.map((name) => [name])];
@@ -42,7 +41,6 @@ async function countGroup(
   return counted.model ? { ...counted, model: mergeTwins(counted.model) } : counted;
 }
 
-/** Merges dated model names, as the filter does. */
 function mergeTwins(values: FacetValue[]): FacetValue[] {
   const counts = new Map<string, number>();
   for (const { value, count } of values) counts.set(undated(value), (counts.get(undated(value)) ?? 0) + count);
@@ -68,7 +66,6 @@ function isPlainList({ families: _, archived, trivial, ...filters }: PlainSelect
 /** A few put-away traces are cheaper to count separately. */
 const maxPutAway = 2000;
 
-/** Counts the whole list by its index alone, less what was put away. */
 async function countListed(userId: string, selection: PlainSelection, max: number): Promise<number> {
   const { families } = selection;
   const putAway = await countPutAway(userId, { families }, maxPutAway + 1);

@@ -25,7 +25,6 @@ export type FamilySums = {
 export type Member = {
   id: string;
   relation: Relation;
-  /** Position of the message that started it, if known. */
   position: number | null;
   source: string;
   title: string | null;
@@ -41,7 +40,6 @@ export type Family = {
   counts: Record<Relation, number>;
   below: number;
   isCut: boolean;
-  /** Sums below the session, without its own. */
   sums: FamilySums;
   members: Member[];
 };
@@ -116,7 +114,6 @@ export async function readTraceOrigins(userId: string, ids: string[]): Promise<M
 /** Deleted together with the sessions that started them. */
 const maxSubagents = 50_000;
 
-/** Finds all sub-agents below some sessions that are not among them. */
 export async function findSubagents(userId: string, ids: string[]): Promise<string[]> {
   const given = new Set(ids);
   return (await readSubagentIds(userId, ids, maxSubagents)).filter((id) => !given.has(id));
@@ -124,7 +121,6 @@ export async function findSubagents(userId: string, ids: string[]): Promise<stri
 
 export type Started = { id: string; messages: number; costNano: number; seconds: number };
 
-/** Sessions by the source ids under which messages name them. */
 export async function findStarted(userId: string, traceId: string, sourceIds: string[]): Promise<Map<string, Started>> {
   if (sourceIds.length === 0) return new Map();
   const starter = await prisma().trace.findUnique({

@@ -53,7 +53,6 @@ const toFile = ({ path, reads, edits, added, removed, firstPosition, lastPositio
   ...{ path, reads, edits, added, removed, firstPosition, lastPosition },
 });
 
-/** Undefined until the ledger has counted all files. */
 export async function readFileSums(
   userId: string,
   traceId: string,

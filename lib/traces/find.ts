@@ -2,7 +2,6 @@ import "server-only";
 import type { Matches } from "#lib/traces/schema";
 import { canFoldUnicode, findText } from "#lib/traces/sql/messages";
 
-/** More than anyone steps through; the counts include the rest. */
 const maxPlaces = 20_000;
 
 /**

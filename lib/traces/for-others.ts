@@ -13,13 +13,10 @@ export const isWithin = ({ from, to }: SharedRange, position: number): boolean =
 /** Accounts that are nobody's. */
 const nobodys =
   /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|nobody|postgres|mysql|redis|nginx|sshd|syslog|message\S*|dbus|polkitd|reboot|systemd\S*|_\w+|.{1,2})$/i;
-/** A shell prompt, `name@machine:~/api$`. After a backslash, the first letter belongs to an escape. */
 const prompts =
   /(?<![\w.@/-])(?:(?<=\\)[bfnrt])?([a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62})(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
-/** Commands that may name another machine and a user: `ssh -p 22 name@machine`, `scp api.tgz name@machine:/srv`. */
 const remoteCommands = /(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)[ \t][^\n|;&]{0,200}/gi;
 const logins = /(?<![\w.@/:-])([a-z_][\w.-]{0,31})@[a-z\d][\w.-]{0,62}/gi;
-/** Users and groups in the output of `ls -l` and `id`. */
 const owners =
   /((?:(?<![\w-])|(?<=\\n))[-bcdlps](?:[r-][w-][xsStT-]){3}[.@+]? {1,4}\d{1,7} {1,4})(\S{1,64})( {1,32})(\S{1,64})(?= {1,16}\d)/g;
 const ids = /\b([ug]id=\d{1,10}|(?<==|,)\d{1,10})\(([^()\s]{1,64})\)/g;

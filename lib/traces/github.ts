@@ -14,7 +14,6 @@ const maxCharacters = 60_000;
 /** More than fits. */
 const maxRead = { messages: 3000, bytes: 8 * 1024 * 1024 };
 const page = { limit: 500, maxBytes: 1024 * 1024, maxMessageBytes: 1024 * 1024 };
-/** Characters of each output and file. */
 const maxBlock = 2000;
 
 /**

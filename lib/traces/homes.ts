@@ -1,4 +1,4 @@
-// Finds home folders, which contain people's names, as shells, tools, JSON, URLs and folder names write them.
+// Home folders contain people's names.
 
 /** Escapes of JSON, JavaScript or a URL, and terminal colors, count as a blank before a word. */
 const afterEscape = String.raw`(?<=\\[bfnrtv]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\[[\d;]{0,8}m|%[\da-fA-F]{2})`;
@@ -8,7 +8,6 @@ export const beginsAfter = (none: string): string => `(?:(?<![${none}])|${afterE
 /** In any script. */
 export const nameCharacter = String.raw`\p{L}\p{N}\p{M}_`;
 const name = String.raw`(?:[${nameCharacter}.@\-]|%(?!2F|5C|22)[\da-fA-F]{2})*[${nameCharacter}]`;
-/** JSON may escape a slash with several backslashes, and URLs encode it. */
 const forward = String.raw`(?:\\{0,7}\/|%2F)`;
 const slash = String.raw`(?:\\{1,8}\/?|\/|%2F|%5C)`;
 /** Prefixes of the folder of all homes: a Windows drive in Unix, system folders, and Unix in Windows. */

@@ -13,8 +13,7 @@ import { sendText } from "#lib/traces/sending";
 import { usedTokens } from "#lib/traces/tokens";
 
 /**
- * Streams a trace as Markdown. Contents are unchanged, metadata is JSON, and the owner's version links pictures. The
- * stream fails if messages are missing, so that a part is not taken for the whole.
+ * The stream fails if messages are missing, so that a part is not taken for the whole.
  * @throws SpoorError `overloaded` as `sendText`
  */
 export function streamMarkdown(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {

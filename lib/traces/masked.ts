@@ -1,5 +1,3 @@
-// Masks exports for others while they stream, a bounded part at a time.
-
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
 import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
 import { makePlaceholder } from "#lib/secrets/kinds";
@@ -28,18 +26,15 @@ const overlap = 40 * 1024;
  * a Google key.
  */
 const maxBefore = 12 * 1024;
-/** At most a third is read again with what follows. */
 const atOnce = 10 * overlap;
 
 /**
- * Masks a text in pieces as if it were one, except for names that only a later path reveals. Linear in the text's
- * length.
+ * Masks a text in pieces as if it were one, except for names that only a later path reveals.
  * @param mask receives parts whose secrets are masked already
  */
 export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): AsyncGenerator<string, undefined> {
   let text = "";
   const names = new Set<string>();
-  /** Sent already, and kept only as context. */
   let sent = 0;
   for await (const piece of pieces) {
     text += piece;
@@ -58,10 +53,6 @@ export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): As
 /** Cut points, best first. */
 const signs = ["\n", " ", ",", ";", '"', "'"];
 
-/**
- * Finds where a text can be cut: outside secrets and paths, at a line's start if possible, otherwise after a blank or
- * another sign.
- */
 function findCut(text: string, secrets: readonly Secret[], sent: number): number {
   const last = text.length - overlap;
   const ends = signs.map((sign) => text.lastIndexOf(sign, last - 1) + 1);

@@ -35,10 +35,7 @@ const readMessagesInTurn = (
   bounds: PageBounds,
 ): ReturnType<typeof readMessages> => heavyTurn(userId, () => readMessages(userId, traceId, after, bounds), "wait");
 
-/**
- * Between pages, other heavy reads of the user run; within them, other requests.
- * @param see returns false to stop
- */
+/** @param see returns false to stop */
 export async function visitMessages(
   userId: string,
   traceId: string,
@@ -81,7 +78,6 @@ export async function readMessagesAt(userId: string, traceId: string, positions:
   return (await readAt(userId, traceId, positions, messagesPageBytes)).map(presentMessage);
 }
 
-/** Uses the primary key; the trace must be live. */
 export const countMessages = (userId: string, traceId: string, range: { before: number } | { after: number }) =>
   prisma().message.count({
     where: { userId, traceId, position: "before" in range ? { lt: range.before } : { gt: range.after } },
@@ -102,7 +98,6 @@ export function presentMessage(row: MessageRow): Message {
 export type Standing = { live: boolean; waiting: "waiting" | "asking" | null };
 
 const afterAll = 2_147_483_647;
-/** Enough for an answer and what it answers. */
 const looked = { limit: 12, maxBytes: 256 * 1024, maxMessageBytes: 64 * 1024 };
 
 export async function readStanding(

@@ -6,7 +6,6 @@ const bounds = { looked: 5000, found: 8 };
 
 export const splitWords = (query: string): string[] => query.split(/\s+/).filter(Boolean).slice(0, 8);
 
-/** Newest first; all of the latest without words. */
 export async function findByTitle(userId: string, words: string[]): Promise<NamesResponse["sessions"]> {
   const rows = await readByTitle(userId, words, bounds);
   return rows.map(({ updatedAt, ...row }) => ({ ...row, updatedAt: updatedAt.toISOString() }));

@@ -1,4 +1,3 @@
-// Reads messages of any number and size with one part in memory.
 import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
 import { maskValueForOthers } from "#lib/secrets/mask";
@@ -10,7 +9,6 @@ import { readBytes, readPage } from "#lib/traces/sql/messages";
 
 const MiB = 1024 * 1024;
 
-/** `pieceBytes` is the most read at once of a larger message. */
 const pageBounds = { messages: 500, bytes: MiB, pieceBytes: 4 * MiB };
 
 /** Adjacent messages, or one long message without content and metadata. */
@@ -19,7 +17,7 @@ export type MessagePart = { messages: Message[]; isLong: boolean; nextAfter: num
 type PartOptions = { after?: number | undefined; limit?: number; maxBytes?: number; patience?: Patience };
 
 /**
- * Reads each part when the previous one was consumed, as a heavy read of the user.
+ * Reads each part when the previous one was consumed.
  * @param wanted.maxBytes bound on all parts, apart from the first message
  * @param wanted.patience applies to the first part
  * @throws as `heavyTurn`
@@ -56,7 +54,7 @@ export async function* readParts(
 }
 
 /**
- * PostgreSQL produces the whole value for each statement, so each reads twice as much as the last, up to a bound.
+ * PostgreSQL produces the whole value for each statement, so each reads twice as much as the last.
  * @throws if the message is deleted or changed meanwhile
  */
 export async function* readPieces(

@@ -11,12 +11,10 @@ export async function purgeMessages(tx: Db, userId: string, traceIds: string[]):
 
 /** Half a second of work. */
 const batch = { messages: 20_000, traces: 500, users: 20 };
-/** Leaves time for others between transactions. */
 const pauseMs = 20;
 
 /**
- * Removes messages of deleted traces and unused pictures in bounded transactions. What is left is recorded in the
- * rows, so a run may be interrupted or run concurrently.
+ * May be interrupted or run concurrently.
  * @returns the number of purged traces
  */
 export async function purgeDeleted(seconds: number): Promise<number> {

@@ -90,7 +90,6 @@ function readCursor(cursor: string): ListPlace {
 /** `latestAt` decides the trace's place in the list. */
 export type ListedTrace = Trace & { latestAt: string; spark: string | null };
 
-/** `best` sorts by match and counts up to `countUpTo`. */
 type PageRequest = {
   cursor?: string | undefined;
   limit: number;
@@ -99,10 +98,8 @@ type PageRequest = {
   countUpTo?: number;
 };
 
-/** `ranking` includes excerpts of the traces whose texts decided the order. */
 type ListedPage = { traces: ListedTrace[]; nextCursor: string | null; ranking?: Omit<Ranking, "traces"> };
 
-/** Like `listTraces`, with what only pages need. */
 export async function listPage(userId: string, selection: Selection, page: PageRequest): Promise<ListedPage> {
   if (page.order === "best" && selection.q !== undefined && isRanked(selection.q))
     return bestPage(userId, selection, page);
@@ -147,7 +144,6 @@ const presentListed = ({ latestAt, ...row }: ListedRow): ListedTrace => ({
 
 const bestCursor = z.tuple([z.literal("best"), z.int().min(0).max(10_000)]);
 
-/** The ranking is computed anew for each page. */
 async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRequest): Promise<ListedPage> {
   const offset = page.cursor ? decodeCursor(bestCursor, page.cursor)[1] : 0;
   const read = (ids: string[]) => {
@@ -210,7 +206,6 @@ export async function listTraces(
 
 type TracePage = { after?: ListPlace | undefined; limit: number; patience?: Patience };
 
-/** Replaces the search by the ids of the next traces. */
 async function resolvePage(
   userId: string,
   { q, ...plain }: Selection,
@@ -259,7 +254,7 @@ export type { Neighbour };
 
 const maxFound = 2000;
 
-/** The previous (`newer`) and next (`older`) traces in the filtered list; either may be missing. */
+/** Either may be missing. */
 export async function neighbours(
   userId: string,
   traceId: string,

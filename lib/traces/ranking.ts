@@ -14,23 +14,18 @@ import { readRankedTraces } from "#lib/traces/sql/ranking";
 const max = { documents: 1200, traces: 500 };
 /** Usually enough, since most documents are a whole trace. */
 const firstDocuments = 600;
-/** With filters, only this many of the newest matching hits are ranked. */
 const maxSelected = 2000;
-/** The texts of the first traces refine their order. */
 const maxRead = 20;
 
 /**
- * `wanted`: number of first traces needed. `onFirst` receives the traces whose texts are being read (at most 20,
- * unordered) and whether they are all, so that the caller can read more of them meanwhile.
+ * `onFirst` receives the traces whose texts are being read (unordered) and whether they are all, so that the caller
+ * can read more of them meanwhile.
  */
 type Options = { wanted?: number; countUpTo?: number | undefined; onFirst?: (ids: string[], areAll: boolean) => void };
 
 type RankedTrace = { id: string; score: number };
 
-/**
- * `corrected`: the query searched instead, because some words are unknown. `isPartial`: no trace matches fully.
- * `count`: traces found up to `countUpTo`, or listed if partial.
- */
+/** `corrected`: the query searched instead, because some words are unknown. `isPartial`: no trace matches fully. */
 export type Ranking = {
   traces: RankedTrace[];
   found: Map<string, Excerpts>;
@@ -122,7 +117,7 @@ const isFiltered = ({ files = [], rows = [], onlyProjectId: _, ...rest }: PlainS
 
 const verified = { max: 60, atOnce: 30 };
 
-/** Finds traces whose text has no match: among the first sixty, or until `wanted` are verified. */
+/** Among the first sixty, or until `wanted` are verified. */
 async function findDisproved(
   tx: PoolClient,
   search: { userId: string; query: SearchQuery; hits: ReturnType<typeof hitsIn> },
@@ -140,7 +135,6 @@ async function findDisproved(
   return disproved;
 }
 
-/** Refines the order by each trace's best message. */
 function reorder(traces: RankedTrace[], found: Map<string, Excerpts>): RankedTrace[] {
   const first = traces
     .slice(0, maxRead)

@@ -53,7 +53,6 @@ const commitShape = z.object({
   subject: z.string().nullable(),
   branch: z.string().nullable(),
   repository: z.string().nullable(),
-  /** The commit's page on a known host. */
   url: z.url().nullable(),
   evidence,
   position,
@@ -235,7 +234,6 @@ export const messagesResponse = z.object({
 
 export const matchesQuery = z.object({ q: exactText(1, page.query) });
 
-/** Each place is a message's position and number of matches. */
 const matchesShape = z.object({
   total: z.int(),
   messages: z.int(),

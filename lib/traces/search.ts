@@ -1,4 +1,3 @@
-// The index finds the traces that contain all words; their rows give the order.
 import "server-only";
 import type { PoolClient } from "pg";
 import { cache } from "react";
@@ -12,7 +11,6 @@ import { lookUpHits, scanList } from "#lib/traces/sql/search";
 
 /** Measured cost of a row read in the list's order, relative to a hit looked up by its id. */
 const costs = { ofList: 3, ofHit: 5 };
-/** Traces whose text is read to verify a phrase of three or more words. */
 const maxVerified = 100;
 const verifiedAtOnce = 50;
 
@@ -85,10 +83,7 @@ function verifyOnce(tx: PoolClient, search: Search, ids: string[], max: number):
   return matching;
 }
 
-/**
- * Scans the list if many of its rows are hits, up to twice the rows that evenly spread hits would need; otherwise
- * looks hits up.
- */
+/** A scan may take twice the rows that evenly spread hits would need. */
 export async function listHits(
   tx: PoolClient,
   { userId, selection, hits }: Hitting,
@@ -100,7 +95,7 @@ export async function listHits(
   return scanned || lookUpHits(tx, scope, [...iterateHits(hits)], limit);
 }
 
-/** Unordered; at most as many as look-ups are cheaper for. */
+/** Unordered. */
 export async function someHits(tx: PoolClient, search: Hitting, limit: number): Promise<string[]> {
   const { userId, selection, hits } = search;
   if (countRowsToScan(hits, limit) > 0) return listHits(tx, search, { limit });

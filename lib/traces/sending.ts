@@ -4,8 +4,8 @@ import { streamChunks } from "#lib/http/stream-of";
 import { log } from "#lib/log";
 
 /**
- * Counts as one of the user's exports until the stream ends. The first chunk is computed before anything is sent, so
- * that a slow one still gets its status.
+ * Counts as an export until the stream ends. The first chunk is computed before anything is sent, so that a slow one
+ * still gets its status.
  * @throws SpoorError `overloaded` as `beginRead`, and errors of the first chunk
  */
 export async function sendText(

@@ -13,7 +13,6 @@ const perNetwork = { points: sharedPagesPerMinutePerNetwork, seconds: 60 };
 const perLink = { points: sharedPagesPerMinutePerLink, seconds: 60 };
 
 /**
- * Counts a request for a share link, valid or not.
  * @param address `unknown` if the host provides none; all such readers count as one
  * @returns seconds to wait if the network or the link is over its limit
  */

@@ -117,12 +117,11 @@ export async function revokeShare(userId: string, id: string, from: AuditOrigin)
 /** `version` changes with the trace's messages. */
 export type OpenedShare = { userId: string; traceId: string; expiresAt: Date | null; shown: Sharing; version: string };
 
-/** Wrong links that one network may try. */
 const attempts = { points: 60, seconds: 600 };
 
 /**
  * Unknown, expired and revoked links get the same answer. A network that tried many wrong ones gets nothing for a
- * while, even with a valid one.
+ * while.
  * @param address the reader's, for the limit
  */
 export async function openShare(token: string, address: string): Promise<OpenedShare | undefined> {
@@ -164,7 +163,7 @@ export async function purgeShares(): Promise<void> {
 /** PostgreSQL allows 65,535 parameters. */
 const tracesAtOnce = 5000;
 
-/** By user, because a distributed database can't join traces, on one node, with shares, on all. */
+/** A distributed database can't join traces, on one node, with shares, on all. */
 async function deleteSharesWithoutTrace(): Promise<void> {
   for (const { userId } of await prisma().traceShare.groupBy({ by: ["userId"] })) {
     const shared = await prisma().traceShare.groupBy({ by: ["traceId"], where: { userId } });

@@ -15,10 +15,7 @@ const values: Record<string, string[]> = {
   tool: ["shell", "edit", "write", "read", "search", "web"],
 };
 
-/**
- * Suggestions for the last term, the likeliest first, each with the whole query.
- * @param text 1 to 512 characters
- */
+/** @param text 1 to 512 characters */
 export async function suggest(userId: string, text: string): Promise<Suggestion[]> {
   const whole = composed(text);
   const [last = ""] = /[^\s"“”]*$/.exec(whole) ?? [];

@@ -9,7 +9,7 @@ import type { Sharing } from "#lib/traces/shares";
 /** A title that begins later is not found. */
 const maxRead = { limit: 50, maxBytes: 64 * 1024, maxMessageBytes: 64 * 1024 };
 
-/** The owner's title, or one derived from the visible messages, since the session's own may reveal what is left out. */
+/** The session's own title may reveal what is left out. */
 export async function getTitleForOthers(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
   const hide = makeHider(readHiddenNames(trace));
   const mask = (text: string) => (sharing.masked ? hide(text) : text);

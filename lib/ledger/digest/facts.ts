@@ -1,5 +1,3 @@
-// The course of a session in 11 bytes a message, small enough to store with the trace.
-
 /** `at` is in seconds since 1970, 0 if unknown. */
 export type Fact = { position: number; at: number; turns: number; calls: number; errors: number };
 
@@ -55,7 +53,7 @@ export function summarizeFacts(facts: Fact[]): Course {
 
 const sparkParts = 16;
 
-/** Messages per part of a session's time as digits from 0 to 9; null if there is nothing to draw. */
+/** Digits from 0 to 9; null if there is nothing to draw. */
 function drawSpark(times: number[]): string | null {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const at of times) [first, last] = [Math.min(first, at), Math.max(last, at)];

@@ -22,7 +22,6 @@ type DigestFindings = { facts: Fact[]; tools: Set<string>; title: DerivedTitle |
 
 const maxTools = { names: 64, characters: 64 };
 
-/** Computes the columns that lists show: derived title, turns, calls, failures, active time, triviality. */
 export const digestPart: LedgerPart<DigestFindings> = {
   findStale: findUntitled,
   begin: readCourse,

@@ -9,10 +9,7 @@ import {
 } from "#lib/ledger/sql/copies";
 import type { ChangedKeys } from "#lib/ledger/sql/evidence";
 
-/**
- * Decides which rows count: one row per commit; for a pull request each session's own link, and one among copies of
- * the message that proves it.
- */
+/** Commits count once. A pull request counts in each session that links it, but once among copies of a message. */
 export async function settleEvidence(tx: PoolClient, userId: string, changed: ChangedKeys): Promise<void> {
   const beginnings = [...new Set(changed.commits.map((hash) => hash.slice(0, shortestHash)))];
   for (let at = 0; at < beginnings.length; at += beginningsAtOnce) {
@@ -30,8 +27,8 @@ const turned = <R extends SharedRow>(rows: R[], counted: Set<R>) =>
   rows.filter((row) => row.counted !== counted.has(row));
 
 /**
- * Returns the first row of each commit. A hash may abbreviate another, and a member may send any number of equal
- * prefixes: comparing only complete stored hashes keeps this linear.
+ * Linear in the number of rows: a member may send any number of equal prefixes, so only complete stored hashes are
+ * compared.
  */
 export function countedCommits<Row extends Pick<SharedCommit, "key" | "subject">>(rows: Row[]): Set<Row> {
   const counted = new Set<Row>();

@@ -5,10 +5,7 @@ import { addRecorded, EvidenceReading, Findings, toCommit } from "#lib/ledger/ev
 import type { ColumnsByTrace, Finding, LedgerPart } from "#lib/ledger/part";
 import { deleteEvidence, type EvidenceRows, readEvidence, replaceEvidence } from "#lib/ledger/sql/evidence";
 
-/**
- * Finds branches, commits and pull requests, each with the message that proves it. A commit in several traces counts
- * in the one that did not copy it and began first.
- */
+/** A commit in several traces counts in the one that did not copy it and began first. */
 export const evidencePart: LedgerPart<Findings> = {
   begin() {
     const reading = new EvidenceReading();
@@ -36,10 +33,7 @@ export const evidencePart: LedgerPart<Findings> = {
   },
 };
 
-/**
- * Combines stored rows before `from`, new findings, and the metadata, so that the result does not depend on how a
- * trace was split into uploads.
- */
+/** The result must not depend on how a trace was split into uploads. */
 function makeRows({ trace, from, found }: Finding<Findings>, stored?: EvidenceRows): EvidenceRows {
   const all = new Findings();
   const isProved = ({ position, evidence }: { position: number | null; evidence: string }) =>

@@ -9,10 +9,6 @@ import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { splitPieces } from "#lib/reader/kind";
 import { readTranscript } from "#lib/reader/markers";
 
-/**
- * Source of proof: a program's output, a pull request tool, a message's branch, the agent's records (`session-meta`,
- * `pr-link`), or the client.
- */
 type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
 
 type EvidenceFields<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
@@ -107,7 +103,6 @@ export class EvidenceReading {
     return this.#open.size > 0 || this.#adjacent !== undefined;
   }
 
-  /** Reads Claude Code's `gitBranch`, `pr-link` and `gitOperation`, and Codex' `session_meta`. */
   #seeRecords(metadata: Fields, position: number): void {
     const { findings } = this;
     const proof = { position, ...this.#seen };

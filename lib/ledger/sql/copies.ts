@@ -1,4 +1,4 @@
-// SQL: many keys in one statement; commits by the prefix that all forms of a hash share.
+// SQL: many keys in one statement.
 import "server-only";
 import type { PoolClient } from "pg";
 import { pullRequestAt } from "#lib/evidence/remotes";
@@ -11,10 +11,8 @@ const shared = (key: string) => `one.trace_id as "traceId", one.${key} as key, o
 /** Not copied before copied, then the trace that began first. */
 const inOrder = "order by one.replayed, trace.created_at, trace.id";
 
-/** Bound on counted commits with equal prefixes. */
 const mostAlike = 100;
 
-/** Reads, for each prefix, the first commits and later ones that still count. */
 export async function readSharedCommits(tx: PoolClient, userId: string, beginnings: string[]): Promise<SharedCommit[]> {
   if (beginnings.length === 0) return [];
   const { rows } = await tx.query<SharedCommit>(
@@ -31,10 +29,7 @@ export async function readSharedCommits(tx: PoolClient, userId: string, beginnin
   return rows;
 }
 
-/**
- * Links whose `counted` must flip: the first row of one moment counts, a copy only if there is no original. PostgreSQL
- * filters, because any number of sessions may have a link.
- */
+/** A copy counts only if there is no original. SQL: any number of sessions may have a link. */
 export async function readTurnedPullRequests(tx: PoolClient, userId: string, urls: string[]): Promise<SharedRow[]> {
   const named = [...new Set(urls)].flatMap((url) => pullRequestAt(url) ?? []);
   if (named.length === 0) return [];

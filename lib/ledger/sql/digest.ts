@@ -34,7 +34,6 @@ export async function deleteDigests(tx: PoolClient, userId: string, traceIds: st
   await tx.query("delete from trace_digest where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
 }
 
-/** Traces whose derived title is older than the current rules. */
 export async function findUntitled(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     "select id from trace where user_id = $1 and id = any($2::uuid[]) and title_rank < $3",

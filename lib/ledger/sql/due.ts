@@ -1,4 +1,4 @@
-// SQL: advisory and row locks that never wait, and one statement for all traces of a chunk.
+// SQL: locks that never wait, and one statement for all traces of a chunk.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
@@ -34,7 +34,6 @@ export async function takeLedgerLock(tx: PoolClient): Promise<void> {
   await tx.query("select 1 from (select pg_advisory_xact_lock($1)) as waited", [lockNumber]);
 }
 
-/** The next user by id with a due trace that was not stored within the last seconds. */
 export async function findNextUser(
   from: Queryable,
   after: string,
@@ -48,7 +47,6 @@ export async function findNextUser(
   return rows[0]?.userId;
 }
 
-/** Bound on due traces among which a chunk is chosen. */
 const sortedAtOnce = 20_000;
 
 /** Latest first, so that traces of the same days share one roll-up. */
@@ -80,10 +78,7 @@ export async function readTraces(tx: PoolClient, userId: string, ids: string[]):
   return rows;
 }
 
-/**
- * Locks the traces that are unchanged since they were read and free of uploads.
- * @returns their ids
- */
+/** @returns the traces that are unchanged and free of uploads, now locked */
 export async function lockUnchanged(tx: PoolClient, userId: string, due: DueTrace[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     `select trace.id from unnest($2::uuid[], $3::text[]) as due (id, version)
@@ -94,10 +89,7 @@ export async function lockUnchanged(tx: PoolClient, userId: string, due: DueTrac
   return new Set(rows.map(({ id }) => id));
 }
 
-/**
- * Locks relatives that are not deleted.
- * @returns whether an upload holds one of them
- */
+/** @returns whether an upload holds one of them */
 export async function lockOthers(tx: PoolClient, userId: string, ids: string[]): Promise<boolean> {
   if (ids.length === 0) return true;
   const { rows: there } = await tx.query(
@@ -114,10 +106,7 @@ export async function lockOthers(tx: PoolClient, userId: string, ids: string[]):
 
 export type ColumnValues = { name: string; type: string; values: unknown[] };
 
-/**
- * The traces must be locked.
- * @param columns with names from this folder only, which can't be bound
- */
+/** @param columns names from this folder only, which can't be bound */
 export async function setColumns(
   tx: PoolClient,
   userId: string,
@@ -134,7 +123,6 @@ export async function setColumns(
   );
 }
 
-/** Clears the links of deleted, locked traces. */
 export async function clearLinks(tx: PoolClient, userId: string, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(

@@ -5,7 +5,6 @@ import type { BranchRow, CommitRow, PullRequestRow } from "#lib/ledger/evidence/
 
 export type EvidenceRows = { branches: BranchRow[]; commits: CommitRow[]; pullRequests: PullRequestRow[] };
 
-/** The key within a trace and the other columns of each table, with their types. */
 const tables = {
   branches: { table: "trace_branch", key: "branch", columns: { branch: "text", position: "int", evidence: "text" } },
   commits: {
@@ -42,7 +41,6 @@ const kinds = Object.keys(tables) as EvidenceKind[];
 
 export type ChangedKeys = Record<EvidenceKind, string[]>;
 
-/** Rows by trace id; traces without rows are missing. */
 export async function readEvidence(
   tx: PoolClient,
   userId: string,

@@ -14,7 +14,6 @@ export const hashFacets = (alias: string, model = `${alias}.model`, branch = "nu
   `hashtextextended(jsonb_build_array(${alias}.source, ${model}, ${alias}.project, ${alias}.machine, ${branch},
     ${alias}.project_id)::text, 0)`;
 
-/** Traces as the parameters after the user's id. */
 export const given = `unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
   as given (id, source, model, project, machine, project_id)`;
 
@@ -28,10 +27,6 @@ export const givenValues = (userId: string, traces: LedgerTrace[]): unknown[] =>
   traces.map(({ projectId }) => projectId),
 ];
 
-/**
- * Deletes unused facets.
- * @returns how many
- */
 export async function purgeFacets(): Promise<number> {
   const { rows: users } = await pool().query<{ userId: string }>(
     `select distinct user_id as "userId" from usage_facets where ${unused("usage_facets")}`,

@@ -1,4 +1,4 @@
-// SQL: rows of many traces replaced and summed in one statement each.
+// SQL: one statement for many traces.
 import "server-only";
 import type { PoolClient } from "pg";
 import { getFileName } from "#lib/reader/files/paths";
@@ -13,8 +13,7 @@ type TouchKey = { key: string | null };
 const listKeys = (rows: TouchKey[]) => rows.flatMap(({ key }) => key ?? []);
 
 /**
- * Replaces what traces touched from position `from` on, at most 50,000 rows a trace. A copy without a key does not
- * count, because its original cannot be found.
+ * Keeps 50,000 rows a trace. A copy without a key does not count, because its original cannot be found.
  * @returns keys of added and removed rows
  */
 export async function replaceTouches(tx: PoolClient, userId: string, traces: Touched[]): Promise<string[]> {
@@ -48,12 +47,10 @@ export async function replaceTouches(tx: PoolClient, userId: string, traces: Tou
   return listKeys([...gone, ...come]);
 }
 
-/** Bound on compared rows of a key. */
 const mostAlike = 10_000;
 
 /**
- * Makes rows of the same key count in one trace: the one that did not copy them and began first. Deleted traces are
- * left alone; the query follows `settleWinners` in `sql/usage.ts`.
+ * Rows of the same key count in the trace that did not copy them and began first.
  * @returns the traces whose rows changed
  */
 export async function settleTouches(tx: PoolClient, userId: string, keys: string[]): Promise<string[]> {

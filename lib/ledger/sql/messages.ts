@@ -1,4 +1,4 @@
-// SQL: several traces in one statement, pages bounded by bytes, and parts of oversized values.
+// SQL: pages bounded by bytes, and parts of oversized values.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerMessage } from "#lib/ledger/part";
@@ -9,7 +9,6 @@ const smallBytes = 8192;
 const maxBytes = 1024 * 1024;
 const maxStart = 1_000_000;
 
-/** Keys kept of oversized metadata: those that usage is read from. */
 const needed = [
   "usage",
   "copiedUsage",

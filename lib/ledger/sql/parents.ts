@@ -45,7 +45,7 @@ export async function findByKey(tx: PoolClient, userId: string, keys: SourceKey[
   return rows.map(toRelative);
 }
 
-/** Traces that say they continue in one of these keys; of several, the lowest id. */
+/** Of several, the lowest id. */
 export async function findContinued(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
   if (keys.length === 0) return [];
   const { rows } = await tx.query<RelativeRow>(
@@ -57,7 +57,6 @@ export async function findContinued(tx: PoolClient, userId: string, keys: Source
   return rows.map(toRelative);
 }
 
-/** Unlinked traces that name one of these as their parent. */
 export async function findAwaiting(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
   const { rows } = await tx.query<RelativeRow>(
     `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
@@ -68,7 +67,6 @@ export async function findAwaiting(tx: PoolClient, userId: string, keys: SourceK
   return rows.map(toRelative);
 }
 
-/** Linked children whose position may have changed: begun at a re-read position, or named by a message. */
 export async function findMoved(
   tx: PoolClient,
   userId: string,
@@ -84,7 +82,6 @@ export async function findMoved(
   return rows.map(toRelative);
 }
 
-/** The first position at which messages of some traces name each session. */
 export async function findStarts(
   tx: PoolClient,
   userId: string,
@@ -112,10 +109,7 @@ export async function readLatestBelow(tx: PoolClient, userId: string, ids: strin
   return new Map(rows.map(({ id, at }) => [id, at]));
 }
 
-/**
- * Raises traces in the list to the activity below them. Rows held by others are skipped: an upload's trace is read
- * again, and later activity raises the rest.
- */
+/** Skips rows held by others: an upload's trace is read again, and later activity raises the rest. */
 export async function raiseLatest(tx: PoolClient, userId: string, latest: Map<string, Date>): Promise<void> {
   if (latest.size === 0) return;
   await tx.query(

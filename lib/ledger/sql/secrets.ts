@@ -1,4 +1,4 @@
-// SQL: rows of many traces replaced in one statement each.
+// SQL: one statement for many traces.
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
@@ -13,8 +13,8 @@ type TraceSecrets = { traceId: string; from: number; at: Date; found: FoundSecre
 type OwnFields = Pick<Trace, "title" | "project"> & { metadata: Record<string, unknown> | null };
 
 /**
- * Replaces findings from position `from` on, and in the traces' own fields. If a user wants a secret masked that is
- * stored unmasked because an upload ran meanwhile, a task masks it.
+ * A secret that its user wants masked, but that is stored unmasked because an upload ran meanwhile, is masked by a
+ * task.
  * @param inFields findings in a trace's own fields
  */
 export async function replaceFindings(

@@ -7,10 +7,8 @@ import { dayNumber, withDays } from "#lib/ledger/sql/roll-up";
 
 type UsageStart = { id: string; from: number };
 
-/** The UTC days whose sums change, and keys of answers whose counted row may change. */
 export type ChangedUsage = { day: string; key: string | null }[];
 
-/** Position of the row for usage that no message reports. */
 export const restPosition = -1;
 
 const utcDay = dayNumber("(at at time zone 'UTC')::date");
@@ -47,7 +45,6 @@ export async function sumMessages(tx: PoolClient, userId: string, ids: string[])
 
 export type UsageBefore = { at: Date | null; branch: string | null; model: string | null };
 
-/** Reads the time, branch and model that apply just before a position. */
 export async function readBefore(
   tx: PoolClient,
   userId: string,
@@ -153,7 +150,6 @@ export async function nameFacets(tx: PoolClient, userId: string, traces: LedgerT
   );
 }
 
-/** Moves rows to the trace's present facets if any of them changed. */
 export async function renameUsage(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<ChangedUsage> {
   const { rows: moved } = await tx.query<{ id: string }>(
     `select id from ${given} where exists (select 1 from trace_usage
@@ -190,9 +186,7 @@ export async function renameUsage(tx: PoolClient, userId: string, traces: Ledger
   return withDays(rows);
 }
 
-/**
- * Makes exactly one row of each answer count: the one with the most output, not copied, of the trace that began first.
- */
+/** The row with the most output counts, not copied, of the trace that began first. */
 export async function settleWinners(
   tx: PoolClient,
   userId: string,
@@ -215,10 +209,7 @@ export async function settleWinners(
 
 type Turned = { traceId: string; position: number };
 
-/**
- * Rows whose `counted` must flip. The limits force index look-ups: for a user's first sessions the planner expects one
- * row and would choose a nested loop over all.
- */
+/** The limits force index look-ups: for a user's first sessions the planner would choose a nested loop. */
 const findTurned = `
   select trace_id as "traceId", position from (
     select same.trace_id, same.position, same.counted, row_number() over (

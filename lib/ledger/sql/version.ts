@@ -2,12 +2,10 @@
 import "server-only";
 import type { Queryable } from "#lib/db/client";
 
-/** Progress of the sweep: the last user whose traces are marked. */
 export type Swept = { target: number; userId: string | null; isDone: boolean };
 
 const keys = { target: "ledger.target", swept: "ledger.swept" };
 
-/** `code` is the ledger version that last raised the target. */
 type Target = { target: number; code: number };
 
 /** Processes of several versions may run at once. */
@@ -22,7 +20,7 @@ export async function readSettings(from: Queryable, code: number): Promise<{ tar
   return { target, swept: found.get(keys.swept) ?? { target: 0, userId: null, isDone: false } };
 }
 
-/** @param from highest stored version that may be raised, so that only one of several processes does */
+/** @param from so that only one of several processes raises it */
 export async function raiseTarget(to: Queryable, code: number, from = Number.MAX_SAFE_INTEGER): Promise<number> {
   await to.query("insert into server_setting (key, value, updated_at) values ($1, $2, now()) on conflict do nothing", [
     keys.target,
@@ -77,10 +75,7 @@ export async function hasOutdated(tx: Queryable, userId: string, target: number)
   return rowCount === 1;
 }
 
-/**
- * Marks traces written by a process of the previous release, which knows only its own mark; they are read from the
- * start.
- */
+/** A process of the previous release knows only its own mark; its traces are read from the start. */
 export async function adoptMarks(from: Queryable): Promise<void> {
   const { rows: users } = await from.query<{ userId: string }>(
     `select distinct user_id as "userId" from trace where usage_due and not ledger_due`,

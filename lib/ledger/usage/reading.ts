@@ -14,7 +14,6 @@ export type Used = Omit<ReportedUsage, "isRaw" | "uuid"> & {
   position: number;
   at: Date | undefined;
   branch: string | undefined;
-  /** Equal for the same answer in another session; undefined if nothing identifies it. */
   key: string | undefined;
 };
 
@@ -29,7 +28,6 @@ const withMilliseconds = new Set(["opencode", "kilo", "mimocode"]);
 /** Parallel requests interleave their lines; this many may be open, and this many of one id are compared. */
 const maxAtOnce = 8;
 
-/** `last` is the position of the latest message that belongs to the answer. */
 type Reported = Used & Pick<ReportedUsage, "isRaw" | "uuid"> & { last: number; reportedAt: Date | null };
 
 export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
@@ -40,7 +38,6 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
   const own = branchIn(trace);
   let latest: Date | undefined;
   let model: string | undefined;
-  /** The latest answer since the user spoke, to which messages may still add. */
   let open: Reported | undefined;
 
   /** @returns whether the message repeats or continues the answer */
@@ -145,7 +142,6 @@ type Joined = Pick<
   "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches" | "requests" | "isReplayed"
 >;
 
-/** Merges a message into a known answer of the same request if it repeats or continues it. */
 function join(known: Joined, report: Joined): boolean {
   if (report.isReplayed !== known.isReplayed) return false;
   if (report.model !== undefined && known.model !== undefined && report.model !== known.model) return false;

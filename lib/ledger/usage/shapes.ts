@@ -12,7 +12,6 @@ export type Tokens = {
 
 export type ReportedUsage = {
   tokens: Tokens;
-  /** From an agent's own file, which repeats a request's usage on several lines. */
   isRaw: boolean;
   model: string | undefined;
   requestId: string | undefined;
@@ -50,7 +49,6 @@ function toCount(...values: unknown[]): number {
 
 const readByModels = new Set(["user", "tool", "system", "developer"]);
 
-/** Undefined if the message used nothing or is a copy without usage. */
 export function readReportedUsage({ role, metadata, tokenCount }: LedgerMessage): ReportedUsage | undefined {
   const own = metadata ?? {};
   const isReplayed = own.replayed === true;
@@ -94,7 +92,6 @@ export function modelIn({ metadata }: Pick<LedgerMessage, "metadata">): string |
   return toText(own.model) ?? toText(toFields(isFields(own.message) ? own.message : own.payload).model);
 }
 
-/** An addition only raises the output of an answer that began earlier. */
 export const isAddition = ({ role, metadata }: LedgerMessage, report: ReportedUsage): boolean =>
   role !== "user" &&
   isFields(report.isReplayed ? metadata?.copiedUsage : metadata?.usage) &&

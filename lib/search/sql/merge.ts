@@ -49,7 +49,6 @@ export async function readLiveDocuments(tx: PoolClient, userId: string, blockIds
   return rows;
 }
 
-/** The slot of a document is its index in the list. */
 export async function moveDocuments(tx: PoolClient, userId: string, blockId: string, moved: Moved[]): Promise<void> {
   await tx.query(
     `update search_document set block_id = $2, slot = moved.new_slot

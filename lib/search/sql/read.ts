@@ -1,4 +1,4 @@
-// SQL: sets of look-ups, bits and regular expressions in one snapshot, since blocks are merged at any time.
+// SQL: sets of look-ups, bits and regular expressions in one snapshot.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma, type SearchBlock, type SearchDocument } from "#lib/generated/prisma/client";
@@ -8,7 +8,7 @@ import { maxDocuments, slotsWith } from "#lib/search/posting";
 /** One bit of `slots` for each of the 4,096 slots of each block. */
 export type HitBits = { blockIds: string[]; slots: Buffer };
 
-/** `pg` returns bigints as text. `only` restricts the block to some slots, and `documents` is their number. */
+/** `only` restricts the block to some slots, and `documents` is their number. */
 export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & {
   id: string;
   age: string;
@@ -16,10 +16,7 @@ export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & {
   only?: Buffer;
 };
 
-/**
- * Blocks are written without waiting for the disk; after a crash, PostgreSQL may reuse an id, but not with the same
- * sums.
- */
+/** After a crash, PostgreSQL may reuse an id, but not with the same sums. */
 const blockKey = Prisma.raw("concat_ws(' ', id, documents, postings, version) as key");
 const headColumns = Prisma.sql`id, bits, documents, coalesce(latest_id, id) as age, ${blockKey}`;
 
@@ -52,7 +49,6 @@ export async function readBuckets(
 ): Promise<Bucket[]> {
   const blockIds = wanted.map(({ id }) => id);
   const buckets = wanted.map(({ bucket }) => bucket);
-  // The limit forces a look-up for each bucket.
   const { rows } = await tx.query<{ bucket: number; postings: Buffer | null }>(Prisma.sql`
     select wanted.bucket, found.postings
     from unnest(${blockIds}::bigint[], ${buckets}::int[]) with ordinality as wanted (block_id, bucket, place)
@@ -77,7 +73,6 @@ export async function readBucketRanges(
 
 type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
 
-/** Documents of traces that have several. */
 export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<TraceSlot[]> {
   const own = onlyProjectId
     ? Prisma.sql`and trace_id in (${selectProjectTraces(userId, onlyProjectId)})`
@@ -109,7 +104,6 @@ const afterAll = Prisma.raw(`${2 ** 31}`);
 const maxInteger = Prisma.raw(`${2 ** 31 - 1}`);
 
 const maxMetadataBytes = 64 * 1024;
-/** The size of the JSON is computed only for values that may fit: it is less than eight times the stored size. */
 export const smallMetadataSql = `case when pg_column_size(metadata) <= ${4 * maxMetadataBytes} and (
   (pg_column_compression(metadata) is null and pg_column_size(metadata) <= ${maxMetadataBytes / 8})
   or octet_length(metadata::text) <= ${maxMetadataBytes}) then metadata end as metadata`;
@@ -121,10 +115,7 @@ export type Candidate = Pick<MessageText, "traceId" | "role" | "metadata"> & {
   content: string | null;
 };
 
-/**
- * Characters of preceding messages in a trace after which no more are read: keeps a page of fifty traces below 30
- * million.
- */
+/** Keeps a page of fifty traces below 30 million characters. */
 const maxCharactersBefore = 2 ** 19;
 
 const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(length(metadata::text), 0))
@@ -132,13 +123,12 @@ const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(len
 
 type CandidateBounds = {
   maxMessages: number;
-  /** Longer messages, and those after `maxCharactersBefore`, are not read but count. */
   maxCharacters: number;
   /** Null for all. */
   maxDocuments: number | null;
 };
 
-/** PostgreSQL tests titles, source ids and messages, so that little text is transferred. */
+/** SQL: little text is transferred. */
 export async function readCandidates(
   tx: PoolClient,
   userId: string,
@@ -165,7 +155,6 @@ export async function readCandidates(
   return rows;
 }
 
-/** `matching` is the number of matching messages of the trace, as far as it was read. */
 export type MessageText = {
   traceId: string;
   position: number;
@@ -177,16 +166,12 @@ export type MessageText = {
 
 type TextBounds = {
   maxMessages: number;
-  /** For a longer message, only the surroundings of the first `word` are read. */
   wholeCharacters: number;
   nearCharacters: number;
   word: string;
 };
 
-/**
- * Messages of live traces that match a regular expression, up to `maxCharactersBefore` per trace.
- * @param within restricts to documents that are hits
- */
+/** @param within restricts to documents that are hits */
 export async function readTexts(
   tx: PoolClient,
   userId: string,

@@ -12,7 +12,7 @@ import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/c
 import type { Bucket } from "#lib/search/block";
 import { smallMetadataSql } from "#lib/search/sql/read";
 
-/** `age` is the highest id among the merged blocks, or its own: the higher, the newer the traces, approximately. */
+/** The higher `age`, the newer the traces, approximately. */
 export type NewBlock = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };
 
 export const blockColumns = "id, bits, documents, postings, version, coalesce(latest_id, id) as age";
@@ -21,7 +21,7 @@ export const blockColumns = "id, bits, documents, postings, version, coalesce(la
 const settings = { idle_in_transaction_session_timeout: "30s", synchronous_commit: "off" } as const;
 
 /**
- * One process at a time writes the index. Prisma can't take the advisory lock.
+ * Prisma can't take the advisory lock.
  * @returns undefined if another process has it
  */
 export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<T | undefined> {
@@ -33,10 +33,6 @@ export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<
   }, settings);
 }
 
-/**
- * Without `age`, the block is the newest.
- * @returns its id
- */
 export async function writeBlock(
   tx: PoolClient,
   userId: string,
@@ -68,10 +64,7 @@ export async function deleteBlocks(tx: PoolClient, userId: string, ids: string[]
   await tx.query("delete from search_block where user_id = $1 and id = any($2)", [userId, ids]);
 }
 
-/**
- * Deletes blocks whose documents were all indexed again.
- * @returns their postings
- */
+/** @returns the blocks' postings */
 export async function deleteOutdatedBlocks(tx: PoolClient, userId: string): Promise<number> {
   const { rows } = await tx.query<{ postings: number }>(
     `delete from search_block block where user_id = $1 and not exists (
@@ -98,7 +91,7 @@ const state =
   "encode(content_hash, 'base64') || md5(coalesce(custom_title, '') || chr(1) || coalesce(note, '') || chr(1) || array_to_string(tags, chr(1)))";
 
 /**
- * One user's traces, the longest-waiting first. A partial index answers this, which Prisma can't express.
+ * SQL: a partial index that Prisma can't express.
  * @param except excluded users and traces
  */
 export async function readWaiting(
@@ -155,7 +148,7 @@ export async function readContents(
 }
 
 /**
- * Marks unchanged traces as indexed. Those that an upload holds or changed keep waiting.
+ * Traces that an upload holds or changed keep waiting.
  * @returns ids of the marked traces
  */
 export async function markIndexed(tx: PoolClient, userId: string, traces: Waiting[]): Promise<string[]> {
@@ -192,7 +185,6 @@ export async function replaceDocuments(
   );
 }
 
-/** Deletes documents of traces that wait for indexing or are deleted. */
 export async function deleteOutdated(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   await tx.query(
     `delete from search_document using trace where search_document.user_id = $1 and search_document.trace_id = any($2)
@@ -205,7 +197,6 @@ export async function deleteDocuments(tx: PoolClient, userId: string, traceIds: 
   await tx.query("delete from search_document where user_id = $1 and trace_id = any($2)", [userId, traceIds]);
 }
 
-/** Finds a block with documents missing, and so with useless postings. */
 export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<NewBlock | undefined> {
   const { rows } = await tx.query<NewBlock>(
     `select ${blockColumns} from search_block block where user_id = $1 and documents > (
@@ -232,7 +223,6 @@ export async function readTombstones(tx: PoolClient, userId: string, limit: numb
   return rows.map(({ id }) => id);
 }
 
-/** Tombstones that an upload holds are left for the next time. */
 export async function markPurged(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   await tx.query(
     `update trace set search_pending = false from (
@@ -243,8 +233,7 @@ export async function markPurged(tx: PoolClient, userId: string, traceIds: strin
 }
 
 /**
- * Finds a user's work and keeps the user from being deleted until the transaction ends. Users being deleted are
- * skipped, because waiting for them could deadlock.
+ * Skips users who are being deleted, because waiting for them could deadlock.
  * @param find returns the next work of users other than `except`
  */
 export async function holdNext<T extends { userId: string }>(

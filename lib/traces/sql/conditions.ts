@@ -15,14 +15,13 @@ export type Selection = TraceFilter & {
   onlyProjectId?: string | undefined;
 };
 
-/** `resolveSearch` turns the search into ids first. `files` and `rows` are filters within the search. */
+/** `files` and `rows` are filters within the search. */
 export type PlainSelection = Omit<Selection, "q"> & {
   q?: undefined;
   files?: FileTerm[] | undefined;
   rows?: RowTerm[] | undefined;
 };
 
-/** A position in the list: the activity of the trace or its family, and its id. */
 export type ListPlace = { activityAt: Date | string; id: string };
 
 /** Must match `getTitle` in lib/reader/title.ts. */
@@ -101,7 +100,6 @@ const hasFile = (userId: string, condition: Prisma.Sql): Prisma.Sql =>
 
 const escaped = (text: string) => text.replace(/[\\%_]/g, "\\$&");
 
-/** Matches the beginning of a name or of a part of it, ignoring case. */
 function matchesRow(userId: string, { name, value }: RowTerm): Prisma.Sql {
   if (name === "before") return Prisma.sql`(dated and activity_at < ${value}::timestamptz)`;
   if (name === "after") return Prisma.sql`(dated and activity_at >= ${value}::timestamptz)`;
@@ -123,7 +121,6 @@ function matchesRow(userId: string, { name, value }: RowTerm): Prisma.Sql {
 const isModel = (value: string): Prisma.Sql =>
   Prisma.sql`(model = ${value} or (starts_with(model, ${value}) and substr(model, length(${value}::text) + 1) ~ ${datePattern}))`;
 
-/** Matches counted rows of a file, or of changes to it. */
 export function isNamed({ name, ending, changed }: FileTerm): Prisma.Sql {
   const onlyChanges = changed ? Prisma.sql`and trace_file.action <> 'read'` : Prisma.empty;
   const byName = Prisma.sql`trace_file.name = ${name} and trace_file.counted ${onlyChanges}`;

@@ -8,10 +8,7 @@ const given = "input_tokens::bigint + cache_read_tokens + cache_write_5m_tokens 
 
 export type ContextPoint = { position: number; tokens: number };
 
-/**
- * Tokens given to the model at each request, cached ones included. SQL: keeps the maximum of equal groups of requests,
- * so that any session is a small chart.
- */
+/** SQL: keeps the maximum of equal groups of requests, so that any session is a small chart. */
 export async function readContext(userId: string, traceId: string): Promise<ContextPoint[]> {
   const { rows } = await pool().query<ContextPoint>(
     `select min(position) as position, max(tokens)::float8 as tokens

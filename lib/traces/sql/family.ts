@@ -101,10 +101,8 @@ const member = `id, parent_id as "parentId", parent_relation as relation, parent
   cost_nano as "costNano", unpriced_tokens as "unpricedTokens", tier_not_priced_tokens as "tierNotPricedTokens",
   created_at as "createdAt", activity_at as "activityAt", stored_at as "storedAt", dated, active_seconds as "activeSeconds"`;
 
-/** Bound on sorted children of one trace. */
 const maxSorted = 1000;
 
-/** In the order in which the trace started them. */
 export async function readChildren(userId: string, ids: string[], each: number): Promise<MemberRow[]> {
   if (ids.length === 0) return [];
   const { rows } = await pool().query<MemberRow>(

@@ -1,4 +1,4 @@
-// Searches for files only. SQL: two forced plans, chosen by the rarest file's number of rows (docs/decisions/0047).
+// SQL: two forced plans (docs/decisions/0047).
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
@@ -30,7 +30,6 @@ export async function findByFiles(tx: PoolClient, scope: SearchScope, limit: num
   return rows.map(({ id }) => id);
 }
 
-/** Undefined if even the rarest file has many rows. */
 export async function rarest(tx: PoolClient, userId: string, files: FileTerm[]): Promise<FileTerm | undefined> {
   let found: FileTerm | undefined;
   let fewest = maxLookedUp;

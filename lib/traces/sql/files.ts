@@ -34,7 +34,6 @@ type FilePlace = [isRead: boolean, firstPosition: number, path: string];
 
 type TraceFileRow = FileRow & { places: [number, number, number][]; files: string; rows: string };
 
-/** `maxPlaces` bounds the places of each file. */
 export async function readTraceFiles(
   tx: PoolClient,
   userId: string,

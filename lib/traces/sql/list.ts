@@ -89,8 +89,8 @@ export const listedColumns =
   active_seconds as "activeSeconds", spark, trivial, custom_title as "customTitle", starred_at as "starredAt", archived_at as "archivedAt", note, tags`);
 
 /**
- * Forces a scan in the order of the list's index. PostgreSQL treats a facet's two conditions as independent and would
- * read and sort the whole table. Traces found by a search are looked up by id, which it plans well.
+ * Scans in the list's order. PostgreSQL treats a facet's two conditions as independent and would read and sort the
+ * whole table. Traces found by a search are looked up by id.
  */
 function queryInOrder<R extends pg.QueryResultRow>(
   { ids }: PlainSelection,
@@ -154,10 +154,7 @@ export async function countUpTo(
   return rows[0]?.count ?? 0;
 }
 
-/**
- * Archived traces and those without content. SQL: with `trivial` as a parameter, as Prisma writes it, PostgreSQL would
- * not use the index `trace_put_away`.
- */
+/** SQL: with `trivial` as a parameter, as Prisma writes it, PostgreSQL would not use the index `trace_put_away`. */
 export async function countPutAway(
   userId: string,
   selection: Pick<PlainSelection, "families">,

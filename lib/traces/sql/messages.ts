@@ -12,13 +12,9 @@ const isLive = "exists (select from trace where user_id = $1 and id = $2 and del
 /** `octet_length` does not read out-of-line values. */
 const size = "octet_length(content) + coalesce(octet_length(metadata::text), 0)";
 
-/** Characters shown of an oversized message. */
 const maxStart = 1_000_000;
 const restIsLeftOut = "[The rest of this message is too long to be shown. An export of the session has all of it.]";
 
-/**
- * Replacements for an oversized message: the start of its content without metadata, or only whether it has metadata.
- */
 const cuts = {
   start: { content: `left(content, ${maxStart}) || e'\\n\\n${restIsLeftOut}'`, metadata: "null::jsonb" },
   none: { content: "''", metadata: "case when metadata is not null then '{}'::jsonb end" },
@@ -36,8 +32,8 @@ const columnsUpTo = (max: `$${number}`, cut: keyof typeof cuts) => {
 };
 
 /**
- * Finds messages one by one until the rows (`$4`) or bytes (`$5`) are used up, so that nothing is read that does not
- * fit. The page is after position `$3`, or before it if `beyond` is `<`.
+ * Finds messages one by one until the rows (`$4`) or bytes (`$5`) are used up. The page is after position `$3`, or
+ * before it if `beyond` is `<`.
  */
 const pageSql = (beyond: ">" | "<", cut: keyof typeof cuts = "start") => {
   const [order, last] = beyond === ">" ? ["asc", "max"] : ["desc", "min"];
@@ -68,7 +64,7 @@ type PageSide = keyof typeof pages;
 
 type PageBounds = { limit: number; maxBytes: number; maxMessageBytes?: number | undefined };
 
-/** One message always comes. SQL: Prisma can't bound a page by bytes, and a running sum over all messages is slow. */
+/** One message always comes. SQL: Prisma can't bound a page by bytes. */
 export async function readPage(
   userId: string,
   traceId: string,
@@ -125,8 +121,8 @@ export async function readAt(
 type MatchRow = { position: number; count: number; total: string; messages: string };
 
 /**
- * Ignores case. SQL: PostgreSQL tests the texts, so that none is transferred; a trace's messages are adjacent, so no
- * index is needed (docs/decisions/0013). `offset 0` keeps the planner from folding a text for each use.
+ * Ignores case. SQL: a trace's messages are adjacent, so no index is needed (docs/decisions/0013); `offset 0` keeps
+ * the planner from folding a text for each use.
  * @param collation for folding case; the database's by default
  */
 export async function findText(

@@ -5,7 +5,6 @@ import { Prisma } from "#lib/generated/prisma/client";
 
 type NameKind = "file" | "project" | "branch" | "agent" | "model";
 
-/** A name with more rows hides others, until more letters are typed. */
 const maxRows = 2000;
 
 /** Ignores case; the most frequent first. */

@@ -4,7 +4,6 @@ import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
 
-/** A linked session; its sub-agents count with it. */
 type LinkedRow = {
   id: string;
   title: string | null;
@@ -73,7 +72,6 @@ const family = (userId: string, { repository, number }: PullRequestKey) => Prism
     ) select * from down
   ), member as (select distinct id from descent)`;
 
-/** Undefined if no session is linked. */
 export function readPullRequestRows(
   userId: string,
   key: PullRequestKey,

@@ -18,7 +18,7 @@ export async function scanList(
   hits: Hits,
   { limit, maxRows }: { limit: number; maxRows: number },
 ): Promise<string[] | undefined> {
-  // The planner multiplies filter selectivities, and would read and sort the whole list for a few rows.
+  // The planner multiplies filter selectivities, and would sort the whole list.
   const [, ids] = await Promise.all([
     tx.query("set local enable_sort = off"),
     readIds(
