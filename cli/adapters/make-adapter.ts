@@ -18,7 +18,7 @@ export function makeFileAdapter({ matches, accepts, getSibling, ...adapter }: Fi
   return {
     ...adapter,
     async *discover(host) {
-      for (const { path: root } of adapter.searchRoots(host)) {
+      for (const { path: root } of adapter.getSearchRoots(host)) {
         for await (const input of findFiles(root, matches)) {
           const isInput = input.stamp === "forbidden" || !accepts || (await accepts(input, root));
           if (isInput) yield getSibling ? await withStampOf(input, getSibling(input.path)) : input;

@@ -30,7 +30,7 @@ function makeTaskAdapter({ name, title, extensions, folders, sessions }: TaskExt
     name,
     title,
     version: 4,
-    searchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
+    getSearchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
     async *discover(host) {
       // An editor that took over another one's files has the same tasks.
       const latest = new Map<string, Input>();

@@ -20,9 +20,9 @@ export const cowork: Adapter = {
   name: dialect.source,
   title: "Claude Cowork",
   version: 6,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
-    for (const { path } of searchRoots(host))
+    for (const { path } of getSearchRoots(host))
       for await (const folder of findSessionFolders(path)) yield* findSessionFiles(folder);
   },
   async parse(input, sink) {
@@ -36,7 +36,7 @@ export const cowork: Adapter = {
 
 const sessions = "local-agent-mode-sessions";
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const roots = [{ path: join(getProgramFolder(host), "Claude", sessions) }];
   if (host.platform !== "win32") return roots;
   const local = host.env.LOCALAPPDATA || join(host.home, "AppData", "Local");

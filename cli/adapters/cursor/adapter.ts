@@ -18,7 +18,7 @@ export const cursor: Adapter = {
   name: source,
   title: "Cursor",
   version: 4,
-  searchRoots: getSearchRoots,
+  getSearchRoots,
   async *discover(host) {
     const known = new Set<string>();
     const database = getEditorDatabase(host);

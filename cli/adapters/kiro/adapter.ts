@@ -21,7 +21,7 @@ export const kiro: Adapter = {
   name: source,
   title: "Kiro",
   version: 2,
-  searchRoots: (host) => Object.values(getRoots(host)),
+  getSearchRoots: (host) => Object.values(getRoots(host)),
   async *discover(host) {
     const { data, sessions, editor } = getRoots(host);
     const known = new Set<string>();
@@ -57,7 +57,7 @@ export const amazonQ = makeDatabaseAdapter({
   name: "amazon-q",
   title: "Amazon Q CLI",
   version: 2,
-  searchRoots: (host) => [getLocalDataRoot(host, "amazon-q")],
+  getSearchRoots: (host) => [getLocalDataRoot(host, "amazon-q")],
   databases: (host) => [getLocalDataRoot(host, "amazon-q", databaseName).path],
   list: listConversations,
   read: (database, id, sink) => readConversation(database, id, "amazon-q", sink),
