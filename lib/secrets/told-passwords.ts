@@ -65,6 +65,12 @@ const typedPasswords: readonly Detector[] = [
   ),
 ];
 
+/** An agent's question and what its user typed. */
+const answeredPassword = findPasswordAfter(
+  "password?|passwort?|passphrase?",
+  /^\\{0,7}"(?::|,\s{0,4}\\{0,7}"answer\\{0,7}":)\s?\\{0,7}"([^\s"\\]{6,128})\\{0,7}"/,
+);
+
 /** Arguments of a command as a list of texts. */
 const nextArgument = String.raw`^(?:\\{0,7}",\s{0,20}\\{0,7}")`;
 const listedArguments: readonly Detector[] = [
@@ -133,7 +139,7 @@ const separatedColumn: Detector = {
     const separator = [",", ";", "\t"].find((one) => text.slice(start, end).includes(one)) ?? ",";
     const header = splitRow(line, separator).map(({ cell }) => unquote(cell));
     const columns = header.flatMap((name, index) => (namesPassword.test(name) ? [index] : []));
-    const isHeader = header.length > 1 && header.every((name) => /^[\w .-]{0,40}$/.test(name));
+    const isHeader = header.filter(Boolean).length > 1 && header.every((name) => /^[\w .-]{0,40}$/.test(name));
     if (!isHeader || columns.length === 0) return undefined;
     const places: SecretPlace[] = [];
     for (let at = next; at >= 0; ) {
@@ -192,6 +198,7 @@ const markedUp = findPasswordAfter(
 export const toldPasswords: readonly Detector[] = [
   ...saidPasswords,
   ...typedPasswords,
+  answeredPassword,
   ...listedArguments,
   separatedColumn,
   insertedPassword,
