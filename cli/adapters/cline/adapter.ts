@@ -54,7 +54,7 @@ function makeTaskAdapter({ name, title, extensions, folders, sessions }: TaskExt
   };
 }
 
-const forbidden = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
+const makeForbiddenInput = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
 
 async function isForbiddenFolder(path: string): Promise<boolean> {
   try {
@@ -69,12 +69,12 @@ async function isForbiddenFolder(path: string): Promise<boolean> {
 /** Folders below a task's may have a copy of the project (checkpoints). */
 async function* findTasks(root: string): AsyncGenerator<Input> {
   const entries = await listFolder(root);
-  if (entries.length === 0 && (await isForbiddenFolder(root))) yield forbidden(root);
+  if (entries.length === 0 && (await isForbiddenFolder(root))) yield makeForbiddenInput(root);
   for (const entry of entries) {
     if (!entry.isDirectory()) continue;
     const path = join(root, entry.name);
     const names = new Set((await listFolder(path)).map(({ name }) => name));
-    if (names.size === 0 && (await isForbiddenFolder(path))) yield forbidden(path);
+    if (names.size === 0 && (await isForbiddenFolder(path))) yield makeForbiddenInput(path);
     if (!files.some((file) => file !== noteFile && names.has(file))) continue;
     const found = await Promise.all(files.map((file) => (names.has(file) ? statInput(join(path, file)) : undefined)));
     const inputs = found.filter((input) => input !== undefined);

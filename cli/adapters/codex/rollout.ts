@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, withMetadata } from "../messages.ts";
+import { makeNotice, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { DelayedMessages } from "./delayed-messages.ts";
@@ -112,7 +112,7 @@ export class Rollout {
       case "inter_agent_communication":
         return this.#holdAll(readAgentMessages(payload, this.#unhandled, this.#facts.agentPath), line);
       case "compacted":
-        return this.#holdAll([notice(asString(payload.message) ?? "The conversation so far was compacted.")], line);
+        return this.#holdAll([makeNotice(asString(payload.message) ?? "The conversation so far was compacted.")], line);
       case "event_msg":
         return this.#addEvent(payload, line);
       case "token_usage_record":
@@ -258,7 +258,7 @@ export class Rollout {
     this.#hasAbortNote = false;
     if (type !== "turn_aborted" || isTold) return false;
     const why = asString(reason);
-    return this.#holdAll([notice(why ? `The turn was aborted: ${why}.` : "The turn was aborted.")], line);
+    return this.#holdAll([makeNotice(why ? `The turn was aborted: ${why}.` : "The turn was aborted.")], line);
   }
 
   #holdAll(messages: Message[], line: RolloutLine): boolean {

@@ -45,10 +45,10 @@ export const gemini: Adapter = {
       identity,
       folder ?? findProjectFolder(known, [plan.meta.projectHash]),
     );
-    const order = plan.order();
+    const order = plan.makeOrder();
     const reorderer = new Reorderer(maxWaiting, (record) => session.add(record));
     await read(withoutCounts(sink), (record, at) => {
-      for (const [key, message] of plan.messagesAt(record, at)) reorderer.add(order.get(key), message);
+      for (const [key, message] of plan.readMessagesAt(record, at)) reorderer.add(order.get(key), message);
     });
     reorderer.end();
     session.end();
