@@ -11,6 +11,7 @@ import { serviceTokens } from "#lib/secrets/service-tokens";
 import { settingValues } from "#lib/secrets/setting-values";
 import { tableCells } from "#lib/secrets/table-cells";
 import { makeTokenDetectors } from "#lib/secrets/token-forms";
+import { toldPasswords } from "#lib/secrets/told-passwords";
 import { urlPasswords } from "#lib/secrets/url-passwords";
 
 const detectors: readonly Detector[] = [
@@ -22,6 +23,7 @@ const detectors: readonly Detector[] = [
   ...settingValues,
   ...serviceTokens,
   ...tableCells,
+  ...toldPasswords,
 ];
 
 export type Secret = SecretPlace & { certain: boolean };

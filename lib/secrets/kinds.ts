@@ -193,7 +193,7 @@ shippo | Shippo token | apps.goshippo.com/settings/api | shippo_(live,test)_{hex
 snyk | Snyk token | app.snyk.io/account | snyk_(uat,sat).{hex:8}.{dotted:40-300}
 sonar | Sonar token | the account's security page | (squ,sqp,sqa)_{alnum:40}
 sourcegraph | Sourcegraph token | the instance's access tokens | sgp_{hex:40} sgp_{hex:16}_{hex:40} sgp_local_{hex:40}
-  slk_{hex:64}
+  slk_{hex:64} sgamp_user_{upper:26}_{hex:64}
 statsig | Statsig key | console.statsig.com | secret-{alnum:40-50}
 teams-webhook | Teams webhook | the channel's connectors |
   webhook.office.com/webhookb2/{uuid:36}@{uuid:36}/IncomingWebhook/{hex:32}/{uuid:36}

@@ -21,7 +21,7 @@ const maxPasswordChars = 64;
 
 /** `pass: …` and `pw=…`; other words end in these, too. */
 const shortName: Detector = {
-  words: ["pass:", "pass=", "pass =", 'pass":', 'pass\\":', "pass':", "pw:", "pw=", "pw is "],
+  words: ["pass:", "pass=", "pass =", 'pass":', 'pass\\":', "pass':", "pw:", "pw=", "pw is ", "mdp:", "mdp :", "mdp="],
   // Logs of Go's tests are full of "--- PASS: TestX".
   mayBe: (text, end) => !text.startsWith(" Test", end),
   find(text, start, end) {
