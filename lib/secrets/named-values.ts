@@ -185,7 +185,6 @@ const noValue = [
   String.raw`(?:\\{0,7}["'\x60])?(?:\$[{(]|\{\{)`,
   String.raw`[\w.-]{1,7}(?:[,;)\]}]|[^\S\n]*(?:\n|$|\\{1,3}[nrt]))`,
 ].join("|");
-/** A comma assigns only before a quote. */
 const setsNone = new RegExp(
   `${restOfQuotedName}(?:[:=][^\\S\\n]{0,8}(?:${noValue})|,(?!\\s{0,8}["'\\\\]|ParameterV))`,
   "y",
@@ -215,7 +214,6 @@ function mayAssign(text: string, end: number): boolean {
 const isSmallLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a;
 const nameCharacters = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w-]/.test(String.fromCharCode(code))));
 
-/** One of the four groups is not a word. */
 const appPassword = /^(?=(?:[a-z]{4} ){0,3}[^aeiou ]{4}(?: |$))[a-z]{4}(?: [a-z]{4}){3}$/;
 
 const isUuid = (secret: string): boolean => /^[0-9a-f]{8}-[0-9a-f-]{27}(?::fx)?$/.test(secret);

@@ -41,7 +41,7 @@ const saidPasswords: readonly Detector[] = [
 const namesField = String.raw`(?:pass(?:word|wort|code|phrase|wd)|contraseña|mot de passe|senha|\bpwd)`;
 const jsonText = String.raw`\\{0,7}"[^"\\\n]{0,120}\\{0,7}"`;
 
-/** What a program types into a field for a password: in tests of pages, and in an agent's browser. */
+/** Tests of pages and agents' browsers type passwords into fields. */
 const typedPasswords: readonly Detector[] = [
   findPasswordAfter(
     ".fill(|.type(|.send_keys(|.sendkeys(|.presssequentially(|.setvalue(|.inserttext(",

@@ -6,7 +6,7 @@ import { type Fields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { getEditorFolders, getHomeRoot } from "../search-roots.ts";
-import { withStampOf } from "../session-files.ts";
+import { addStamp } from "../session-files.ts";
 import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
 import { conversationFile, displayFile, noteFile, olderDisplayFile, readMessages, readTask } from "./task.ts";
@@ -91,7 +91,7 @@ async function* findTasks(root: string): AsyncGenerator<Input> {
 async function* findMessages(root: string): AsyncGenerator<Input> {
   for await (const input of findFiles(root, (file) => file.endsWith(".messages.json"))) {
     const folder = dirname(input.path);
-    yield await withStampOf(input, join(folder, `${basename(folder)}.json`));
+    yield await addStamp(input, join(folder, `${basename(folder)}.json`));
   }
 }
 

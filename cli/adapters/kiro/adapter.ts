@@ -3,7 +3,7 @@ import { findFiles } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { makeDatabaseAdapter } from "../make-adapter.ts";
 import { getHomeRoot, getLocalDataRoot, getProgramFolder } from "../search-roots.ts";
-import { withStampOf } from "../session-files.ts";
+import { addStamp } from "../session-files.ts";
 import { findSessions, readDatabase, splitInputPath } from "../sqlite.ts";
 import { source } from "./conversation.ts";
 import { listConversations, readConversation } from "./database.ts";
@@ -37,7 +37,7 @@ export const kiro: Adapter = {
       if (input.stamp === "forbidden") yield input;
       else if ((isEvents || isLog) && !known.has(id)) {
         known.add(id);
-        yield await withStampOf(input, isEvents ? getEventsAbout(input.path) : getLogAbout(input.path));
+        yield await addStamp(input, isEvents ? getEventsAbout(input.path) : getLogAbout(input.path));
       }
     }
     for await (const input of findFiles(join(editor.path, "workspace-sessions"), (name) => name.endsWith(".json"))) {

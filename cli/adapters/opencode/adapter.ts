@@ -30,12 +30,12 @@ function makeOpencodeAdapter(relative: OpencodeRelative): Adapter {
     getSearchRoots: (host) => getSearchRoots(relative, host),
     async *discover(host) {
       const known = new Set<string>();
-      let isTold = false;
+      let isReported = false;
       for (const database of await findDatabases(relative, host)) {
         for (const input of await findSessions(database, listSessions)) {
           const { id = input.path } = splitInputPath(input.path);
-          if (known.has(id) || (input.needsNewerNode && isTold)) continue;
-          isTold ||= input.needsNewerNode === true;
+          if (known.has(id) || (input.needsNewerNode && isReported)) continue;
+          isReported ||= input.needsNewerNode === true;
           known.add(id);
           yield input;
         }

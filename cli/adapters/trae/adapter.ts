@@ -11,7 +11,7 @@ const source = "trae";
 
 /**
  * The CLI (TraeX) writes Codex' rollouts in its own folders. Newer versions of the editor encrypt conversations
- * (unreadable.ts).
+ * (../unreadable.ts).
  */
 export const trae: Adapter = {
   name: source,
