@@ -1,7 +1,7 @@
 // Most agents keep content as a text, or as a list of blocks: `{type, …}`.
 import { type Fields, isFields } from "../files/json.ts";
 import type { Message, Unhandled } from "./adapter.ts";
-import { makeAttachment, notice, toolCall, toolResult, toThoughts, withAttachments } from "./messages.ts";
+import { makeAttachment, makeNotice, makeToolCall, makeToolResult, toThoughts, withAttachments } from "./messages.ts";
 import { formatData } from "./pictures.ts";
 import { findTagged, replaceTagged } from "./tags.ts";
 import { asString, joinTexts, listFields } from "./values.ts";
@@ -41,7 +41,7 @@ function readAttachment(block: Fields): Fields {
 export function splitUserText(text: string): Message[] {
   const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: skipBlanks(text, one.end) }));
   const own = added.length > 0 ? replaceTagged(text, added).trim() : text;
-  const notices = added.map(({ start, end }) => notice(text.slice(start, end).trim(), "user"));
+  const notices = added.map(({ start, end }) => makeNotice(text.slice(start, end).trim(), "user"));
   return own.trim() === "" ? notices : [...notices, { role: "user", content: own }];
 }
 
@@ -65,7 +65,7 @@ export function readAssistantBlocks(content: unknown, unhandled: Unhandled): Mes
       case "toolCall":
       case "tool_call":
       case "tool_use":
-        return [toolCall(block.name, block.id, block.arguments ?? block.input)];
+        return [makeToolCall(block.name, block.id, block.arguments ?? block.input)];
       default: {
         const text = readBlock(block, unhandled);
         return text ? [{ role: "assistant", content: text }] : [];
@@ -78,7 +78,7 @@ export function readUserBlocks(content: unknown, unhandled: Unhandled): Message[
   return toBlocks(content).flatMap((block): Message[] => {
     if (block.type === "tool_result") {
       const output = joinBlockTexts(block.content, unhandled);
-      return [toolResult(output, { callId: block.tool_use_id, isError: block.is_error === true })];
+      return [makeToolResult(output, { callId: block.tool_use_id, isError: block.is_error === true })];
     }
     const text = readBlock(block, unhandled);
     if (block.type === "image") return [withAttachments({ role: "user", content: text }, [readAttachment(block)])];

@@ -3,7 +3,7 @@ import { type Fields, isFields, parseJson } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { asInteger, asString, asTimestamp } from "./values.ts";
 
-export function toolCall(name: unknown, callId: unknown, input: unknown): Message {
+export function makeToolCall(name: unknown, callId: unknown, input: unknown): Message {
   const [tool, id] = [asString(name) ?? "tool", asString(callId)];
   const fields = toInputFields(input);
   const given = Object.keys(fields).length > 0 && { input: fields };
@@ -47,7 +47,7 @@ export type ToolOutcome = {
   session?: unknown;
 };
 
-export function toolResult(output: string, outcome: ToolOutcome): Message {
+export function makeToolResult(output: string, outcome: ToolOutcome): Message {
   const { durationMs } = outcome;
   const [callId, exitCode] = [asString(outcome.callId), asInteger(outcome.exitCode)];
   const [patch, session] = [asString(outcome.patch), asString(outcome.session)];
@@ -62,27 +62,27 @@ export function toolResult(output: string, outcome: ToolOutcome): Message {
 
 export function toFunctionCall({ id, call_id: otherId, function: called, ...call }: Fields): Message {
   const { name, arguments: input } = isFields(called) ? called : call;
-  return toolCall(name, asString(id) ?? otherId, input);
+  return makeToolCall(name, asString(id) ?? otherId, input);
 }
 
-export const thinking = (text: string): Message => ({
+export const makeThought = (text: string): Message => ({
   role: "assistant",
   content: text,
   metadata: { kind: "thinking" },
 });
 
 /** A notice is written by the agent's program, neither by the user nor the model. */
-export const notice = (text: string, role = "system"): Message => ({
+export const makeNotice = (text: string, role = "system"): Message => ({
   role,
   content: text,
   metadata: { kind: "notice" },
 });
 
 export const toNotices = (text: unknown, role?: string): Message[] =>
-  typeof text === "string" && text !== "" ? [notice(text, role)] : [];
+  typeof text === "string" && text !== "" ? [makeNotice(text, role)] : [];
 
 export const toThoughts = (text: unknown): Message[] =>
-  typeof text === "string" && text.trim() !== "" ? [thinking(text)] : [];
+  typeof text === "string" && text.trim() !== "" ? [makeThought(text)] : [];
 
 export const toTexts = (role: string, text: unknown): Message[] =>
   typeof text === "string" && text.trim() !== "" ? [{ role, content: text }] : [];

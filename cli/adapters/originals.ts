@@ -9,11 +9,11 @@ export class Originals<Key> {
     this.#older = older.map((session) => ({ session, copied: 0 }));
   }
 
-  get areNone(): boolean {
+  get isEmpty(): boolean {
     return this.#older.length === 0;
   }
 
-  have(...keys: (Key | undefined)[]): boolean {
+  recognize(...keys: (Key | undefined)[]): boolean {
     let isCopy = false;
     for (const one of this.#older) {
       if (!keys.some((key) => key !== undefined && one.session.has(key))) continue;

@@ -76,16 +76,16 @@ function recognize(data: Buffer<ArrayBuffer>): string {
 }
 
 function keep(sha256: string, data: Buffer<ArrayBuffer>): void {
-  release(sha256);
+  takeBytes(sha256);
   waiting.set(sha256, data);
   waitingBytes += data.length;
   for (const oldest of waiting.keys()) {
     if (waitingBytes <= maxWaitingBytes) break;
-    release(oldest);
+    takeBytes(oldest);
   }
 }
 
-function release(sha256: string): Buffer<ArrayBuffer> | undefined {
+function takeBytes(sha256: string): Buffer<ArrayBuffer> | undefined {
   const data = waiting.get(sha256);
   waiting.delete(sha256);
   waitingBytes -= data?.length ?? 0;
@@ -108,7 +108,7 @@ export function takePictures(message: Message): Taken {
     if (taken.references.length >= maxPicturesPerMessage) return "";
     const reference = { sha256, mediaType, bytes: Number(bytes) };
     taken.references.push(reference);
-    const data = release(sha256);
+    const data = takeBytes(sha256);
     if (data) taken.pictures.push({ ...reference, data });
     return "";
   });

@@ -2,7 +2,7 @@ import { publicRemote } from "../../lib/evidence/remotes.ts";
 import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";
-import { notice, withMetadata } from "./messages.ts";
+import { makeNotice, withMetadata } from "./messages.ts";
 import { asCopy, type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asAmount, asString, asTimestamp, getProjectName, truncate } from "./values.ts";
 
@@ -131,7 +131,7 @@ export class SessionBuilder {
   addRequests(model: string | undefined, usage: Usage): void {
     const added = this.#usage.addOnce(usage);
     if (!added || !model || model === this.#model || !this.isOpen) return;
-    const message = withMetadata(notice("Requests beside the conversation."), { model });
+    const message = withMetadata(makeNotice("Requests beside the conversation."), { model });
     this.#sendOne(withUsage(message, added));
   }
 
@@ -188,11 +188,11 @@ export class SessionBuilder {
       ...(this.#title && { title: truncate(this.#title, 512) }),
       ...(project && { project }),
       ...(this.#createdAt && { createdAt: this.#createdAt }),
-      metadata: this.#details(),
+      metadata: this.#makeDetails(),
     });
   }
 
-  #details(): Fields {
+  #makeDetails(): Fields {
     const { total } = this.#usage;
     const cost = this.#costUsd && this.#createdAt && { startedAt: this.#createdAt, costUsd: this.#costUsd };
     return {

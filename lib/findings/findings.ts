@@ -13,7 +13,7 @@ const kindsById = new Map(kinds.map((kind) => [kind.id, kind]));
 
 /** Kinds from another version or another client have only an id. */
 const aboutKind = (id: string) => {
-  const { name = id, certain = true, rotate = "the issuing service" } = kindsById.get(id) ?? {};
+  const { name = id, certain = true, rotate = "at the issuing service" } = kindsById.get(id) ?? {};
   return { name, certain, rotate };
 };
 

@@ -2,16 +2,17 @@
 import { isCredible, isDense, readAppPassword } from "#lib/secrets/credible";
 
 /** A quote, also escaped in JSON, and of HTML. */
-const quoteMark = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#3[49];)`;
+const quoteMark = String.raw`(?:["']{3}|\\{0,7}["'\x60“”„«]|&quot;|&#3[49];)`;
 const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
 /** Signs, types before them, words of prose, an attribute's value, arguments, an alternative, and a property's braces. */
 const signs = [
+  String.raw`=>\s{0,12}string\(\d{1,4}\)`,
   "=>|[:?]=|<<<|(?:->|→)(?= )",
   String.raw`:\s?[&A-Za-z][\w.[\]<>|?& ]{0,40}=(?=\s?\\{0,7}["'])`,
-  String.raw`[=:]\s?(?:new )?(?:JSON\.stringify|Secret(?:Str)?|Buffer\.from|TextEncoder\(\)\.encode|z\.string\(\)\.default)\((?=\\{0,7}["'\x60])`,
+  String.raw`[=:]\s?(?:new )?(?:JSON\.stringify|Some|Secret(?:Str)?|Buffer\.from|TextEncoder\(\)\.encode|z\.string\(\)\.default)\((?=\\{0,7}["'\x60])`,
   "[=:：＝](?![=:])",
   "%3D",
-  String.raw`(?:is|was|ist|est|es|è)(?: now)?:?\s|[是为]\s?|(?:set|changed|reset) to:?\s|(?:to|as)\s(?=\x60)|lautet:?\s`,
+  String.raw`(?:is|was|ist|est|es|è|é|je)(?: now)?:?\s|[是为は]\s?|[는은]\s|(?:set|changed|reset) to:?\s|(?:to|as)\s(?=\x60)|lautet:?\s`,
   String.raw`value\s?=(?=\s?\\{0,7}["'])`,
   String.raw`\{\s?get;[^}\n]{0,24}\}\s?=(?=\s?\\{0,7}["'])`,
   String.raw`(?:,|\|\||\?\?|or )(?=\s{0,8}\\{0,7}["'])`,
@@ -58,11 +59,15 @@ export function matchAssignment(before: string, rest: string, isOption: boolean)
 const unquoted = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,264}/u;
 const wholeLine = /^(?:(?!&&|<\/|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
 
+/** Quotes that end with another sign. */
+const closings: Record<string, RegExp | undefined> = { "“": /[”“"]/, "„": /[“”"]/, "«": /»/ };
+
 function readValue(rest: string, quote: string, isLine: boolean): string {
   const appPassword = readAppPassword(rest);
   if (appPassword) return appPassword;
   if (quote === "") return ((isLine && wholeLine.exec(rest)) || unquoted.exec(rest))?.[0] ?? "";
-  const end = rest.indexOf(quote);
+  const closing = closings[quote];
+  const end = closing ? rest.search(closing) : rest.indexOf(quote);
   const [whole = ""] = /^\S*/.exec(end < 0 ? rest : rest.slice(0, end)) ?? [];
   return whole.length < end ? "" : whole;
 }
@@ -72,7 +77,7 @@ export const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36
 const [valueChars, keyChars] = [160, 264];
 const restOfKey = /[\w+/=.~%-]{0,4000}/y;
 
-/** Reads few characters unless they may be of a key, since other values may stand in them, which are read once more. */
+/** Reads few characters unless they may be of a key, since they may contain other values, which are read once more. */
 export function readValueAt(text: string, from: number, quote: string, isLine: boolean): string {
   const value = readValue(text.slice(from, from + valueChars), quote, isLine);
   if (value.length < valueChars || !(isDense(value) || isLong(value))) return value.length < valueChars ? value : "";

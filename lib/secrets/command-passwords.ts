@@ -19,7 +19,7 @@ const outputs: readonly Detector[] = [
     { chars: 4400 },
   ),
   findPasswordAfter(
-    "output -raw |printenv |/run/secrets/",
+    'output -raw |printenv |/run/secrets/|echo $|echo "$|echo ${',
     printed(String.raw`[^\s"'\\]{8,256}`, String.raw`(?=[\w.-]{0,60}(?:pass|pwd|secret|token|key))`),
     isAny,
   ),
@@ -49,7 +49,7 @@ const options: readonly Detector[] = [
   findPasswordAfter(" -p| -a | -w ", /^\s?\\{0,7}["']?([^\s"'\\]{6,256})/, isPassword, {
     chars: 300,
     ahead:
-      /\b(?:sshpass|mysql\w*|mariadb|redis-cli|mongo\w*|ldap\w+|sqlcmd|(?:docker|podman|helm|oras|skopeo|buildah|az)\s[^\n|;]*\blogin|zip|7z)\b[^\n|;]*$/,
+      /\b(?:sshpass|mysql\w*|mariadb|redis-cli|mongo\w*|ldap\w+|sqlcmd|twine|supabase|mosquitto_\w+|psexec\S*|(?:evil-)?winrm|netexec|nxc|crackmapexec|(?:docker|podman|helm|oras|skopeo|buildah|az)\s[^\n|;]*\blogin|zip|7z)\b[^\n|;]*$/,
   }),
   findPasswordAfter("openssl enc ", /^[^\n|;]{0,160}?\s-k\s\\{0,7}["']?([^\s"'\\]{6,128})/),
   findPasswordAfter("pass pass:|passin pass:|passout pass:", /^([^\s"'\\]{6,128})/),
@@ -57,6 +57,11 @@ const options: readonly Detector[] = [
   findPasswordAfter("securestring ", /^(?:-String )?["']([^\s"']{6,128})["']/),
   findPasswordAfter("smbclient |rpcclient ", /^[^\n|;]{0,120}?-U\s?\\{0,7}["']?[\w.@/-]{1,64}%([^\s"'\\]{6,64})/),
   findPasswordAfter("net use ", /^[^\n]{0,100}?\/user:\S{1,64}\s\\{0,7}["']?([^\s"'*\\]{6,64})/),
+  findPasswordAfter("net user ", /^[\w.@-]{1,64}\s\\{0,7}["']?([^\s"'*/\\]{6,64})/),
+  findPasswordAfter("htpasswd -", /^\w{0,6}b\w{0,6}\s\S{1,160}\s\S{1,80}\s\\{0,7}["']?([^\s"'\\]{6,64})/),
+  findPasswordAfter("<<<", /^\s?\\{0,7}["']?([^\s"'\\$]{8,256})/, isPassword, {
+    ahead: /(?:secret|env add|stdin|token|login|passw|pass insert)[^\n|;]*$/i,
+  }),
   findPasswordAfter("add_user |change_password ", /^[\w.@-]{1,64}\s\\{0,7}["']?([^\s"'\\]{6,128})/),
   findPasswordAfter(
     "add-generic-password |add-internet-password ",
@@ -80,6 +85,8 @@ const dialogs: readonly Detector[] = [
     /^(?:[^\n:/]{0,40}:\s{0,3})?[`*"']{0,3}[\w.@-]{2,40}[`*"']{0,3}(?: \/ |\/|:)[`*"']{0,3}([^\s`*"'/\\]{6,64})/,
     (value) => isPassword(value.replace(/[.,;)]+$/, "")),
   ),
+  findPasswordAfter("is generated for ", /^[\w.@%-]{1,60}: (\S{8,64})/, isPassword, { ahead: /password $/i }),
+  findPasswordAfter("(admin/|(root/", /^([^\s"'`)]{8,64})\)/),
   findPasswordAfter("admin / |root / ", /^["'`]?([^\s"'`]{8,64})/),
   findPasswordAfter("password for the ", /^[\w-]{1,40} user[^\n]{0,80}:\s{1,10}([^\s]{8,64})/, isCredible),
   findPasswordAfter("unseal key ", /^\d{1,2}: ([A-Za-z\d+/]{43,44}=?)/, isRandom),

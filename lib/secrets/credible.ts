@@ -13,7 +13,7 @@ function hasRow(text: string): boolean {
   return false;
 }
 
-export const isPlaceholder = (text: string): boolean => hasRow(text) || placeholder.test(text);
+const isPlaceholder = (text: string): boolean => hasRow(text) || placeholder.test(text);
 
 const entropyChars = 400;
 /** All zero again after each text, so that a short one takes few steps. */
@@ -38,7 +38,7 @@ export function measureEntropy(text: string): number {
 }
 
 /** The share of characters that continue a sequence, as in `abcdef` and `123456`. */
-export function measureSequences(text: string): number {
+function measureSequences(text: string): number {
   let following = 0;
   for (let at = 1; at < text.length; at += 1) {
     const step = text.charCodeAt(at) - text.charCodeAt(at - 1);
@@ -73,7 +73,7 @@ function isShuffled(value: string): boolean {
 }
 
 /** The first folder has to be a word, which Base64 rarely has there. */
-export const isPath = (value: string): boolean => /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][A-Za-z][a-z]+[/\\]|^~\//.test(value);
+const isPath = (value: string): boolean => /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][A-Za-z][a-z]+[/\\]|^~\//.test(value);
 
 const maxPasswordChars = 256;
 const weighedKeyChars = 200;
@@ -124,7 +124,7 @@ export function isPair(encoded: string): boolean {
 
 /** Tokens and keys are not among them: their values are longer, and recognized by their characters alone. */
 export const namesPassword =
-  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密码|ароль|hasło|heslo/i;
+  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密[码碼]|口令|パスワード|비밀번호|ароль|hasło|heslo|lösenord|adgangskode|passord|salasana|jelszó|şifre|parolă|mật khẩu|kata sandi|κωδικός|סיסמה|كلمة المرور|पासवर्ड|รหัสผ่าน/i;
 
 const isCode = (value: string): boolean =>
   /^[$@&%]\w+%?$|^[$%]\{?[A-Za-z_]|\$[({]|\{\{|\}\}|^<.*>$|^\[.*\]$|^\{.*\}$|^[\w.$]+[([].*[)\]][;,]?$|::|->|=>|\(\)\.|\|\w+:|^\/\*|:$/.test(

@@ -193,7 +193,7 @@ shippo | Shippo token | apps.goshippo.com/settings/api | shippo_(live,test)_{hex
 snyk | Snyk token | app.snyk.io/account | snyk_(uat,sat).{hex:8}.{dotted:40-300}
 sonar | Sonar token | the account's security page | (squ,sqp,sqa)_{alnum:40}
 sourcegraph | Sourcegraph token | the instance's access tokens | sgp_{hex:40} sgp_{hex:16}_{hex:40} sgp_local_{hex:40}
-  slk_{hex:64}
+  slk_{hex:64} sgamp_user_{upper:26}_{hex:64}
 statsig | Statsig key | console.statsig.com | secret-{alnum:40-50}
 teams-webhook | Teams webhook | the channel's connectors |
   webhook.office.com/webhookb2/{uuid:36}@{uuid:36}/IncomingWebhook/{hex:32}/{uuid:36}
@@ -229,10 +229,10 @@ signed-url | Signature of a URL | It ends by itself; who has the URL can read wh
 mnemonic | Words of a wallet | Move what it holds to a new wallet.
 password-hash | Hash of a password | Change the password that it is of.
 cookie | Cookie of a sign-in | Sign out of the service, everywhere.
-assignment | Password or key | the issuing service
+assignment | Password or key | at the issuing service
 `;
 
-/** Of two kinds that fit the same text, the earlier one is chosen. */
+/** The earlier one of two kinds that fit the same text is chosen. */
 export const kinds: readonly Kind[] = [...kindsIn(certain, true), ...kindsIn(likely, false)];
 
 function kindsIn(table: string, certain: boolean): Kind[] {

@@ -34,6 +34,36 @@ const keyBlock: Detector = {
   },
 };
 
+const endOfPrivate = /^(?: [A-Z\d]{1,12}){0,3} PRIVATE KEY(?: BLOCK)?-----/;
+/** A line of a key, after what a file's numbers, a diff or a list put before it. */
+const tailLine = /(?:^|[\s"'`→+|>-])([A-Za-z\d+/]{16,80}={0,2})\s{0,8}$/;
+const maxLineChars = 120;
+
+/** Returns where the line before a place begins, and where its key's characters do; nothing if it is no line of a key. */
+function readLineBefore(text: string, at: number): { begin: number; from: number } | undefined {
+  const [whole = "", lineEnd = ""] = /(\n|\\{1,3}n)[\s\d→+|>-]{0,16}$/.exec(text.slice(Math.max(0, at - 24), at)) ?? [];
+  if (lineEnd === "") return undefined;
+  const end = at - whole.length;
+  const line = text.slice(Math.max(0, end - maxLineChars), end).replace(/^[\s\S]*(?:\n|\\n)/, "");
+  const [, run] = tailLine.exec(line) ?? [];
+  return run === undefined ? undefined : { begin: end - line.length, from: end - line.length + line.lastIndexOf(run) };
+}
+
+/** The last lines of a key whose beginning is missing, as in a long output. */
+const keyTail: Detector = {
+  words: ["-----end"],
+  mayBe: (text, end) => endOfPrivate.test(text.slice(end, end + 60)),
+  find(text, start) {
+    let [from, at] = [start, start];
+    for (let line = readLineBefore(text, at); line; line = readLineBefore(text, at))
+      [from, at] = [line.from, line.begin];
+    // A whole key is the other detector's, also where it is an example.
+    if (text.slice(Math.max(0, from - maxLineChars), from).includes("-----")) return undefined;
+    const letters = text.slice(from, Math.min(start, from + 400)).replaceAll(/\\+[nrt]|[^A-Za-z\d+/]/g, "");
+    return letters.length >= 32 && isRandom(letters) ? { kind: "private-key", start: from, end: start } : undefined;
+  },
+};
+
 const keyType = (type: string) => new RegExp(String.raw`\bkty(?:\\{0,7}")?\s?:\s?\\{0,7}["']${type}`);
 /** The types of keys of which a part is private (RFC 7518, section 6); the other parts belong to RSA keys. */
 const keyTypes: Record<string, RegExp | undefined> = { d: keyType(""), k: keyType("oct\\b") };
@@ -60,4 +90,4 @@ const webKeyPart: Detector = {
   },
 };
 
-export const privateKeys: readonly Detector[] = [keyBlock, webKeyPart];
+export const privateKeys: readonly Detector[] = [keyBlock, keyTail, webKeyPart];

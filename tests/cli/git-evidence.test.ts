@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { GitEvidence } from "../../cli/adapters/git-evidence.ts";
-import { toolCall, toolResult } from "../../cli/adapters/messages.ts";
+import { makeToolCall, makeToolResult } from "../../cli/adapters/messages.ts";
 import { publicRemote } from "../../lib/evidence/remotes.ts";
 
 /** What one command and its output prove. */
 function read(command: unknown, output: string) {
   const evidence = new GitEvidence();
-  evidence.see(toolCall("Bash", "c", typeof command === "string" ? { command } : command), 4);
-  evidence.see(toolResult(output, { callId: "c" }), 5);
+  evidence.see(makeToolCall("Bash", "c", typeof command === "string" ? { command } : command), 4);
+  evidence.see(makeToolResult(output, { callId: "c" }), 5);
   return evidence.details();
 }
 const commits = (command: unknown, output: string) => read(command, output).commits ?? [];
@@ -94,8 +94,8 @@ test("pull requests are those that a command or a tool opened, one for each URL"
   expect(read("gh pr view", url)).toEqual({});
   expect(read("git push", "remote: https://github.com/ada/api/pull/new/topic")).toEqual({});
   const evidence = new GitEvidence();
-  evidence.see(toolCall("mcp__github__create_pull_request", "p", { title: "x" }), 0);
-  evidence.see(toolResult(JSON.stringify({ html_url: url, id: 5 }), { callId: "p" }), 1);
+  evidence.see(makeToolCall("mcp__github__create_pull_request", "p", { title: "x" }), 0);
+  evidence.see(makeToolResult(JSON.stringify({ html_url: url, id: 5 }), { callId: "p" }), 1);
   evidence.addPullRequest({ url: `${url}#issuecomment-1`, number: 12, repository: "ada/api" });
   evidence.addPullRequest({ url: "https://ada:secret@github.com/ada/web/pull/3?x=y" });
   evidence.addPullRequest({ url: "javascript:alert(1)", number: 1 });
@@ -109,9 +109,9 @@ test("a call and its result in one message count, and a saved collector continue
   const evidence = new GitEvidence();
   const tool = { name: "bash", input: { command: "git commit -m x" } };
   evidence.see({ content: made, metadata: { tool } }, 5);
-  evidence.see(toolCall("bash", "later", { command: "gh pr create" }), 6);
+  evidence.see(makeToolCall("bash", "later", { command: "gh pr create" }), 6);
   const again = new GitEvidence(JSON.parse(JSON.stringify(evidence.save())));
-  again.see(toolResult("https://github.com/ada/api/pull/1", { callId: "later" }), 7);
+  again.see(makeToolResult("https://github.com/ada/api/pull/1", { callId: "later" }), 7);
   expect(again.details()).toMatchObject({ commits: [mended], pullRequests: [{ number: 1 }] });
 });
 

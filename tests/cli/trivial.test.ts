@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../cli/adapters/adapter.ts";
-import { notice, thinking, toolCall } from "../../cli/adapters/messages.ts";
+import { makeNotice, makeThought, makeToolCall } from "../../cli/adapters/messages.ts";
 import { TrivialCheck } from "../../lib/evidence/trivial.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { world } from "./world.ts";
@@ -23,8 +23,8 @@ const caveat = user(
 
 test.each<[string, Message[]]>([
   ["no message", []],
-  ["notices", [notice("<environment_context>"), { role: "system", content: "You are an agent." }]],
-  ["a warm-up with its answer", [user("Warmup"), thinking("Nothing to do."), answer("I'm ready to help.")]],
+  ["notices", [makeNotice("<environment_context>"), { role: "system", content: "You are an agent." }]],
+  ["a warm-up with its answer", [user("Warmup"), makeThought("Nothing to do."), answer("I'm ready to help.")]],
   ["a warm-up without an answer", [user("Warmup")]],
   ["/exit", [user("/exit")]],
   ["/model with its argument", [user("/model opus")]],
@@ -48,12 +48,12 @@ test.each<[string, Message[]]>([
   ["words that begin as a command does", [user("/model the data as a tree")]],
   ["a command that the model carries out, though it failed", [command("model"), printed, command("pr-review")]],
   ["such a command as it was typed", [user("/review")]],
-  ["a warm-up that did something", [user("Warmup"), toolCall("Bash", "c1", { command: "ls" })]],
+  ["a warm-up that did something", [user("Warmup"), makeToolCall("Bash", "c1", { command: "ls" })]],
   ["a request about a warm-up", [user("/exit"), user("Warmup the cache, please")]],
   ["a picture", [user("[image: image/png, 2 KiB]")]],
   ["an attachment", [{ ...user(""), metadata: { attachments: [{ type: "image/png" }] } }]],
   ["an answer without its question", [answer("A report.")]],
-  ["an answer to injected context", [notice("Do it."), answer("Done.")]],
+  ["an answer to injected context", [makeNotice("Do it."), answer("Done.")]],
   ["a message without a role", [{ content: "Hi" }]],
   ["a tool's output without metadata", [{ role: "tool", content: "4 passed" }]],
   ["a command of one's own shell", [user("<bash-input>ls</bash-input>")]],

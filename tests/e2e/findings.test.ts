@@ -81,7 +81,7 @@ test("the list is narrowed by kind, age, project and session, and shows all agai
   await page.getByLabel("Age", { exact: true }).selectOption("7");
   await button("Show").click();
   await expect.poll(() => items().count()).toBe(1);
-  await page.getByText("Rotate it at github.com/settings/tokens").waitFor();
+  await page.getByText("Rotate it: github.com/settings/tokens").waitFor();
   const chosen = ["Kind", "Age"].map((name) => page.getByLabel(name, { exact: true }).inputValue());
   expect(await Promise.all(chosen)).toEqual(["github", "7"]);
   await open("/findings");

@@ -28,7 +28,7 @@ describe("selected sessions", () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await open("/traces?model=model-1");
     await boxes().first().click();
-    for (const name of ["Star", "Tag", "Archive", "Export", "Export for others", "Delete"]) {
+    for (const name of ["Star", "Tag", "Archive", "Export", "Export (secrets masked)", "Delete"]) {
       const { x, width, height } = (await button(name).first().boundingBox()) ?? { x: -1, width: 0, height: 0 };
       expect([name, x >= 0, x + width <= 360, height <= 48]).toEqual([name, true, true, true]);
     }

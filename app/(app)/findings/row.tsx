@@ -37,7 +37,7 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
       </p>
       {state !== "kept" && (
         <p className="text-code text-muted">
-          Rotate it at <span className="[overflow-wrap:anywhere]">{rotate}</span>
+          Rotate it: <span className="[overflow-wrap:anywhere]">{rotate}</span>
         </p>
       )}
       {(state === "open" || state === "kept") && <Decisions finding={finding} />}

@@ -1,22 +1,22 @@
 import "server-only";
+import type { LRUCache } from "lru-cache";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestSignal } from "#lib/current-request";
 import type { Outline } from "#lib/reader/outline";
 import { readOutlineForOthers } from "#lib/traces/outline";
 import type { OpenedShare } from "#lib/traces/shares";
-import { Recent } from "../../(app)/traces/[id]/drawing/recent";
+import { makeRecentCache } from "../../(app)/traces/[id]/drawing/draw";
 
 type Known = { outline: Outline | undefined };
 
 /** Concurrent and recent readers of a link share one outline. */
-type Outlines = { running: Map<string, Promise<Known>>; recent: Recent<Known> };
+type Outlines = { running: Map<string, Promise<Known>>; recent: LRUCache<string, Known> };
 
 const recentBytes = 16 * 1024 * 1024;
-const recentMs = 10 * 60_000;
 
 const outlines = oncePerProcess(
   "shared outlines",
-  (): Outlines => ({ running: new Map(), recent: new Recent(recentBytes, recentMs) }),
+  (): Outlines => ({ running: new Map(), recent: makeRecentCache(recentBytes) }),
 );
 
 /** @throws as `readOutlineForOthers` */
@@ -45,6 +45,6 @@ export async function sharedOutline({ userId, traceId, version, shown }: OpenedS
 }
 
 function remember(key: string, known: Known): Known {
-  outlines.recent.set(key, known, 2 * JSON.stringify(known).length);
+  outlines.recent.set(key, known, { size: 2 * JSON.stringify(known).length });
   return known;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { TextLines } from "../text-lines.ts";
 
@@ -109,7 +109,7 @@ export class Chats {
       if (hash && subject) session.evidence.addCommit({ hash, subject, position: this.#messages });
     }
     const costs = [...text.matchAll(/\bCost: \$(\d+(?:\.\d+)?) message\b/g)].map(([, cost]) => Number(cost));
-    this.#send(notice(text), costs.length > 0 ? costs.reduce((sum, cost) => sum + cost, 0) : undefined);
+    this.#send(makeNotice(text), costs.length > 0 ? costs.reduce((sum, cost) => sum + cost, 0) : undefined);
   }
 
   end(): void {

@@ -3,7 +3,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts, readAssistantBlocks, readUserBlocks, toBlocks } from "../blocks.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
-import { toolResult } from "../messages.ts";
+import { makeToolResult } from "../messages.ts";
 import { getDataRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readMessageFile } from "../session-files.ts";
@@ -17,7 +17,7 @@ export const amp = makeFileAdapter({
   name: source,
   title: "Amp",
   version: 2,
-  searchRoots: (host) => [getDataRoot(host, "amp", "threads")],
+  getSearchRoots: (host) => [getDataRoot(host, "amp", "threads")],
   matches: (name) => /^T-.*\.json$/.test(name),
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, ".json"));
@@ -35,12 +35,12 @@ function addMessage({ role, content, usage, meta, state }: Fields, session: Sess
     sink.unhandled(`role.${asString(role) ?? "(none)"}`);
     return;
   }
-  const messages = role === "user" ? userMessages(content, unhandled) : readAssistantBlocks(content, unhandled);
+  const messages = role === "user" ? readUserMessages(content, unhandled) : readAssistantBlocks(content, unhandled);
   const stopReason = asFields(state).stopReason;
   session.add(messages, { at, model: used.model, usage: readUsage(used), stopReason });
 }
 
-function userMessages(content: unknown, unhandled: Unhandled): Message[] {
+function readUserMessages(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block) => {
     if (block.type !== "tool_result" || !isFields(block.run)) return readUserBlocks([block], unhandled);
     const { status, result, error } = block.run;
@@ -49,7 +49,7 @@ function userMessages(content: unknown, unhandled: Unhandled): Message[] {
     const reason = asString(asFields(error).message) ?? asString(error) ?? (hasFailed ? String(status) : "");
     const output = result === undefined || result === null ? reason : formatOutput(result);
     const { exitCode } = asFields(result);
-    return [toolResult(output, { callId: block.toolUseID ?? block.tool_use_id, isError: hasFailed, exitCode })];
+    return [makeToolResult(output, { callId: block.toolUseID ?? block.tool_use_id, isError: hasFailed, exitCode })];
   });
 }
 

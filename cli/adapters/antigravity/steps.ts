@@ -1,6 +1,6 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { toNotices, toolCall, toolResult, toTexts, toThoughts, withMetadata } from "../messages.ts";
+import { makeToolCall, makeToolResult, toNotices, toTexts, toThoughts, withMetadata } from "../messages.ts";
 import { splitTaggedWords } from "../tags.ts";
 import { asString, listFields } from "../values.ts";
 
@@ -53,20 +53,20 @@ export class StepReader {
   #read(type: string, text: string, step: Fields): Message[] {
     switch (type) {
       case "USER_INPUT":
-        return this.#userMessages(text, step.source === undefined || step.source === "USER_EXPLICIT");
+        return this.#readUserMessages(text, step.source === undefined || step.source === "USER_EXPLICIT");
       case "PLANNER_RESPONSE":
-        return this.#answerMessages(step, text);
+        return this.#readAnswer(step, text);
       case "SYSTEM_MESSAGE":
       case "CHECKPOINT":
         return toNotices(text.trim() && text);
       case "CONVERSATION_HISTORY":
         return [];
       default:
-        return this.#resultMessages(type, text, step);
+        return this.#readResults(type, text, step);
     }
   }
 
-  #userMessages(text: string, isTyped: boolean): Message[] {
+  #readUserMessages(text: string, isTyped: boolean): Message[] {
     const [, model] = modelChange.exec(text) ?? [];
     if (model) this.model = model.trim();
     this.#pending = [];
@@ -76,7 +76,7 @@ export class StepReader {
     return isTyped && !/^\s*</.test(text) ? toTexts("user", text) : toNotices(text.trim(), "user");
   }
 
-  #answerMessages(step: Fields, text: string): Message[] {
+  #readAnswer(step: Fields, text: string): Message[] {
     return [
       ...toThoughts(step.thinking),
       ...toTexts("assistant", text),
@@ -84,12 +84,12 @@ export class StepReader {
         const name = asString(call.name) ?? "tool";
         const id = `${String(step.step_index ?? "")}.${index}`;
         this.#pending.push({ id, name });
-        return toolCall(name, id, this.#areArgumentsQuoted ? unquote(call.args) : call.args);
+        return makeToolCall(name, id, this.#areArgumentsQuoted ? unquote(call.args) : call.args);
       }),
     ];
   }
 
-  #resultMessages(type: string, text: string, step: Fields): Message[] {
+  #readResults(type: string, text: string, step: Fields): Message[] {
     const tools = Object.hasOwn(toolsByStep, type) ? toolsByStep[type] : undefined;
     if (!tools) this.#unhandled(type);
     const call = this.#pending.find(({ name }) => tools?.includes(name)) ?? this.#pending[0];
@@ -101,7 +101,7 @@ export class StepReader {
     const [, code] =
       /^The command (?:failed|completed|exited)[^\n]*exit code:? (-?\d+)/m.exec(text.slice(0, 500)) ?? [];
     return [
-      toolResult(output, {
+      makeToolResult(output, {
         callId: call?.id,
         isError: step.status === "ERROR",
         exitCode: code === undefined ? undefined : Number(code),

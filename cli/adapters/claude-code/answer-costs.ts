@@ -1,9 +1,9 @@
-import { type Fields, isFields } from "../../files/json.ts";
+import type { Fields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
-import { notice, withMetadata } from "../messages.ts";
+import { makeNotice, withMetadata } from "../messages.ts";
 import { UsageCounter, withUsage } from "../usage.ts";
-import { asTimestamp } from "../values.ts";
+import { asFields, asTimestamp } from "../values.ts";
 import { type Cost, knowCost, type OtherCost, readCost } from "./costs.ts";
 import { RequestIds, type SavedIds } from "./request-ids.ts";
 
@@ -29,8 +29,8 @@ export class AnswerCosts {
     return this.#counter.total;
   }
 
-  hear(messages: Message[]): void {
-    if (messages.some(({ role }) => role === "user" || role === "tool")) this.#ids.hear(messages.some(isSpoken));
+  noteMessages(messages: Message[]): void {
+    if (messages.some(({ role }) => role === "user" || role === "tool")) this.#ids.noteStep(messages.some(isPrompt));
   }
 
   read(record: Fields, isFirst: boolean): Cost {
@@ -46,7 +46,7 @@ export class AnswerCosts {
 
   addAdvice(message: Message, { message: answer }: Fields): Message | undefined {
     if (message.role !== "tool" || message.metadata?.usage !== undefined || this.#others.length === 0) return undefined;
-    const blocks = toBlocks(isFields(answer) ? answer.content : undefined);
+    const blocks = toBlocks(asFields(answer).content);
     const at = this.#others.findIndex(({ isAdvice }) => isAdvice);
     if (at === -1 || !blocks.some(({ type }) => type === "advisor_tool_result")) return undefined;
     const [other] = this.#others.splice(at, 1);
@@ -56,7 +56,7 @@ export class AnswerCosts {
   takeOthers(): Message[] {
     if (this.#others.length === 0) return [];
     return this.#others.splice(0).map((other) => {
-      const message = withMetadata(notice(`Answered by ${other.model}, too`), { subtype: "other_model" });
+      const message = withMetadata(makeNotice(`Answered by ${other.model}, too`), { subtype: "other_model" });
       return withOther(other.createdAt ? { ...message, createdAt: other.createdAt } : message, other);
     });
   }
@@ -66,5 +66,5 @@ const withOther = (message: Message, { model, requestId, usage }: OtherCost): Me
   withUsage(withMetadata(message, { model, requestId }), usage);
 
 /** An interruption is part of the answer that it ends. */
-const isSpoken = ({ role, content, metadata }: Message): boolean =>
+const isPrompt = ({ role, content, metadata }: Message): boolean =>
   role === "user" && metadata?.kind === undefined && !content.startsWith("[Request interrupted");

@@ -76,7 +76,7 @@ export class AnswerTracker {
     const tool = message.metadata?.tool;
     const { callId } = getTool(message);
     if (typeof callId === "string") {
-      if (this.#calls.has(callId)) return this.#growsTo(message, callId) ? "longer" : "known";
+      if (this.#calls.has(callId)) return this.#canGrowTo(message, callId) ? "longer" : "known";
       this.#calls.add(callId);
       this.#last = undefined;
       this.#lastCall = message;
@@ -94,7 +94,7 @@ export class AnswerTracker {
     return before && isLonger ? "longer" : "new";
   }
 
-  #growsTo(message: Message, callId: string): boolean {
+  #canGrowTo(message: Message, callId: string): boolean {
     const before = getTool(this.#lastCall);
     if (before.callId !== callId || measureInput(before.input) >= measureInput(getTool(message).input)) return false;
     this.#lastCall = message;

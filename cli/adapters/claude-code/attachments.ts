@@ -1,9 +1,9 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
-import { notice, withMetadata } from "../messages.ts";
+import { makeNotice, withMetadata } from "../messages.ts";
 import { formatData } from "../pictures.ts";
-import { asString } from "../values.ts";
+import { asFields, asString } from "../values.ts";
 import { contextTypes, fileTypes } from "./line-types.ts";
 import { readHook } from "./notices.ts";
 
@@ -35,7 +35,7 @@ function readQueued(attachment: Fields, isMeta: boolean): Message[] {
     if (isFile(block)) return [makeFileMessage(block)];
     const text = asString(block.text);
     if (text === undefined || text.trim() === "") return [];
-    return [isOwn ? { role: "user", content: text } : notice(text, "user")];
+    return [isOwn ? { role: "user", content: text } : makeNotice(text, "user")];
   });
 }
 
@@ -49,14 +49,14 @@ const toName = (name: string | undefined) => (name === undefined ? {} : { name }
 const isFile = ({ type }: Fields): boolean => type === "image" || type === "document";
 
 export function makeFileMessage(block: Fields): Message {
-  const type = isFields(block.source) ? asString(block.source.media_type) : undefined;
+  const type = asString(asFields(block.source).media_type);
   const file = { ...(type && { type }), ...toName(asString(block.title)) };
   const message = { role: "user", content: formatFile(block) };
   return Object.keys(file).length > 0 ? withMetadata(message, { attachments: [file] }) : message;
 }
 
 export function formatFile({ type, source }: Fields): string {
-  const { media_type: mediaType, data } = isFields(source) ? source : {};
+  const { media_type: mediaType, data } = asFields(source);
   return formatData(String(type), mediaType, data);
 }
 

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { sumUsage, type Usage, type UsageCounter } from "../usage.ts";
-import { asCount, asString, asTimestamp } from "../values.ts";
+import { asAmount, asCount, asFields, asString, asTimestamp } from "../values.ts";
 import { splitUsage } from "./iterations.ts";
 import type { RequestIds } from "./request-ids.ts";
 
@@ -48,7 +48,7 @@ export function knowCost(record: Fields, { counter, ids }: Reports): void {
 }
 
 function findRequest(record: Fields, own: Usage, ids: RequestIds): { key: string; number: number } | undefined {
-  const message = isFields(record.message) ? record.message : {};
+  const message = asFields(record.message);
   const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
   const id = asString(message.id) ?? asString(record.requestId) ?? (hasInput ? "" : asString(record.uuid));
   if (id === undefined) return undefined;
@@ -65,9 +65,6 @@ export function joinCosts(before: Cost, { usage, facts }: Cost, uuid: unknown): 
 
 const countSearches = (uses: unknown): number | undefined =>
   (isFields(uses) && asCount(uses.web_search_requests)) || undefined;
-
-const asAmount = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 
 export type Costs = Record<string, number>;
 

@@ -13,13 +13,13 @@ export const mayCopy = ({
 }: {
   originals: Originals<number>;
   stored: ReadonlySet<string>;
-}): boolean => !originals.areNone || stored.size > 0;
+}): boolean => !originals.isEmpty || stored.size > 0;
 
 /** Forks copy lines, and so did versions that resumed a session in a new file. */
 export function isCopied(record: Fields, originals: Originals<number>): boolean {
-  if (originals.areNone) return false;
+  if (originals.isEmpty) return false;
   const { forkedFrom, timestamp } = record;
-  return originals.have(
+  return originals.recognize(
     getLineKey(record),
     isFields(forkedFrom) ? makeLineKey(forkedFrom.messageUuid, timestamp) : undefined,
   );

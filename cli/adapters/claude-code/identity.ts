@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
-import { type Fields, isFields } from "../../files/json.ts";
+import type { Fields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import { asString } from "../values.ts";
+import { asFields, asString } from "../values.ts";
 
 export type SessionIdentity = {
   name: string;
@@ -39,7 +39,7 @@ const getSessionName = (path: string): string | undefined => {
 
 async function readMeta(path: string): Promise<Fields> {
   const meta = await readJsonFile(path.replace(/\.jsonl$/, ".meta.json"));
-  return isFields(meta) ? meta : {};
+  return asFields(meta);
 }
 
 export function getSessionPath(path: string): string | undefined {

@@ -1,7 +1,7 @@
 // An answer's usage lists its requests if the API made several, perhaps of other models.
-import { type Fields, isFields } from "../../files/json.ts";
+import type { Fields } from "../../files/json.ts";
 import { addUsage, subtractUsage, type Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, listFields } from "../values.ts";
 
 type OtherUsage = { model: string; isAdvice: boolean; usage: Usage };
 
@@ -14,7 +14,7 @@ const otherRequests = new Set(["advisor_message", "compaction"]);
 
 export function splitUsage(usage: Fields, model: string | undefined): SplitUsage {
   const whole = readUsage(usage);
-  const list = Array.isArray(usage.iterations) ? usage.iterations.filter(isFields).slice(0, maxRequests) : [];
+  const list = listFields(usage.iterations).slice(0, maxRequests);
   if (list.length === 0) return { own: whole, requests: [], others: [] };
   const hourly = (whole.cacheWrite1hTokens ?? 0) > 0 && !whole.cacheWrite5mTokens;
   const all = list.map((one) => ({
@@ -52,8 +52,8 @@ const withDuration = (usage: Usage, hourly: boolean): Usage =>
     : usage;
 
 function readUsage(usage: Fields): Usage {
-  const writes = isFields(usage.cache_creation) ? usage.cache_creation : {};
-  const details = isFields(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const writes = asFields(usage.cache_creation);
+  const details = asFields(usage.output_tokens_details);
   const [short, long] = [
     asCount(writes.ephemeral_5m_input_tokens) ?? 0,
     asCount(writes.ephemeral_1h_input_tokens) ?? 0,

@@ -1,8 +1,7 @@
+import { toWords } from "../values.ts";
+
 // Names that are not listed here are counted as unhandled.
-
-const words = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/));
-
-export const skippedTypes = words(`
+export const skippedTypes = toWords(`
   agent-color agent-setting api-request api-request-blob api-request-shape artifact-autoreact-ledger artifact-comment-monitor atis-latch attribution-snapshot bridge-session
   checkpoint content-replacement context-collapse-commit ended-by-model file-history-delta file-history-snapshot
   fork-context-ref frame-link history-suppression isolation-latch last-prompt marble-origami-commit marble-origami-reset
@@ -25,14 +24,14 @@ export const isRequestLine = (line: Buffer): boolean =>
   // A text of fewer than eight bytes is found in half the time.
   !(line.includes('{"par', 1) && line.includes('{"parentUuid":', 1));
 
-export const systemTypes = words(`
+export const systemTypes = toWords(`
   agents_killed api_error api_metrics away_summary bridge_status compact_boundary informational local_command memory_saved
   microcompact_boundary model_consent_fallback model_refusal_fallback model_refusal_no_fallback permission_retry
   scheduled_task_fire stop_hook_summary turn_duration`);
 
-export const fileTypes = words("already_read_file directory file image mcp_resource pdf_reference");
+export const fileTypes = toWords("already_read_file directory file image mcp_resource pdf_reference");
 
-export const contextTypes = words(`
+export const contextTypes = toWords(`
   agent_listing_delta agent_mention auto_mode auto_mode_exit autocheckpointing background_task_status budget_usd command_permissions
   compact_file_reference compaction_reminder companion_intro context_efficiency critical_system_reminder date date_change
   deferred_tools_delta deferred_tools_record diagnostics directory_listing dynamic_skill edited_image_file edited_text_file

@@ -1,8 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
-import { formatFilePatch, notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { asCount, asString } from "../values.ts";
+import { formatFilePatch, makeNotice, makeThought, makeToolCall, makeToolResult, withMetadata } from "../messages.ts";
+import { asCount, asFields, asString } from "../values.ts";
 import { makeFileMessage } from "./attachments.ts";
 import { callTypes, isFailure, readPart, resultTypes, silentTypes } from "./block-types.ts";
 import { readSystemLine } from "./notices.ts";
@@ -39,24 +39,24 @@ export function readMessages(record: Fields, context: LineContext): Message[] | 
 function readBlock(block: Fields, record: Fields, context: LineContext): Message[] {
   const type = asString(block.type) ?? "(none)";
   if (type === "text") return readText(asString(block.text), record);
-  if (callTypes.has(type)) return [toolCall(asString(block.name) ?? "tool", asString(block.id), block.input)];
+  if (callTypes.has(type)) return [makeToolCall(asString(block.name) ?? "tool", asString(block.id), block.input)];
   if (resultTypes.has(type)) return [readResult(block, record, context)];
   if (silentTypes.has(type)) return [];
   switch (type) {
     case "thinking": {
       const text = asString(block.thinking);
-      return text ? [thinking(text)] : [];
+      return text ? [makeThought(text)] : [];
     }
     case "image":
     case "document":
       return [makeFileMessage(block)];
     case "search_result":
-      return [notice(readPart(block, context.unhandled), "user")];
+      return [makeNotice(readPart(block, context.unhandled), "user")];
     case "container_upload":
-      return [notice(`[file: ${asString(block.file_id) ?? "unknown"}]`, "user")];
+      return [makeNotice(`[file: ${asString(block.file_id) ?? "unknown"}]`, "user")];
     case "compaction": {
       const summary = asString(block.content);
-      return summary ? [withMetadata(notice(summary), { subtype: "compaction" })] : [];
+      return summary ? [withMetadata(makeNotice(summary), { subtype: "compaction" })] : [];
     }
     default:
       context.unhandled(`content.${type}`);
@@ -66,8 +66,8 @@ function readBlock(block: Fields, record: Fields, context: LineContext): Message
 
 function readText(text: string | undefined, record: Fields): Message[] {
   if (text === undefined || isPlaceholder(text, record)) return [];
-  if (record.type === "assistant") return [record.isApiErrorMessage === true ? notice(text) : assistant(text)];
-  return [isInjected(record) || isProgramsText(text) ? notice(text, "user") : { role: "user", content: text }];
+  if (record.type === "assistant") return [record.isApiErrorMessage === true ? makeNotice(text) : toAnswer(text)];
+  return [isInjected(record) || isProgramsText(text) ? makeNotice(text, "user") : { role: "user", content: text }];
 }
 
 /** This text replaces an answer if nobody was asked for one. */
@@ -92,19 +92,19 @@ function isProgramsText(text: string): boolean {
 }
 
 function isInjected({ isMeta, isCompactSummary, origin }: Fields): boolean {
-  const from = isFields(origin) ? asString(origin.kind) : undefined;
+  const from = asString(asFields(origin).kind);
   return isMeta === true || isCompactSummary === true || (from !== undefined && from !== "human");
 }
 
-const assistant = (text: string): Message => ({ role: "assistant", content: text });
+const toAnswer = (text: string): Message => ({ role: "assistant", content: text });
 
 function readResult(block: Fields, record: Fields, { dialect, outputs, unhandled }: LineContext): Message {
-  const details = isFields(record.toolUseResult) ? record.toolUseResult : {};
+  const details = asFields(record.toolUseResult);
   const agentId = asString(details.agentId);
   const sessionId = asString(record.sessionId);
   const { content } = block;
   const parsed = isFields(content) ? dialect.readOutput?.(content) : undefined;
-  return toolResult(outputs.whole(parsed?.output ?? readOutputText(content, unhandled)), {
+  return makeToolResult(outputs.readWhole(parsed?.output ?? readOutputText(content, unhandled)), {
     callId: asString(block.tool_use_id),
     isError: block.is_error === true || details.status === "error" || (isFields(content) && isFailure(content)),
     exitCode: isFields(content) ? asCount(content.return_code) : undefined,

@@ -1,7 +1,7 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { notice, withMetadata } from "../messages.ts";
-import { asCount, asString } from "../values.ts";
+import { makeNotice, withMetadata } from "../messages.ts";
+import { asCount, asFields, asString } from "../values.ts";
 import { systemTypes } from "./line-types.ts";
 
 export function readSystemLine(record: Fields, unhandled: Unhandled): Message[] {
@@ -16,7 +16,7 @@ export function readSystemLine(record: Fields, unhandled: Unhandled): Message[] 
 }
 
 const nameNotice = (text: string, subtype: string): Message =>
-  subtype ? withMetadata(notice(text), { subtype }) : notice(text);
+  subtype ? withMetadata(makeNotice(text), { subtype }) : makeNotice(text);
 
 function getSystemText(subtype: string, record: Fields): string | undefined {
   if (subtype === "api_error") return formatApiError(record);
@@ -63,7 +63,7 @@ function readHookText({ content, stdout, stderr, blockingError, message, respons
   if (said) return said;
   if (isFields(blockingError)) return asString(blockingError.blockingError) ?? "";
   if (isFields(response)) {
-    const specific = isFields(response.hookSpecificOutput) ? response.hookSpecificOutput : {};
+    const specific = asFields(response.hookSpecificOutput);
     return [...listTexts(response.systemMessage), ...listTexts(specific.additionalContext)].join("\n");
   }
   // JSON from a hook is an instruction to the program.

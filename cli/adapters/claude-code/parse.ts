@@ -40,8 +40,8 @@ async function parseOne(input: Input, sink: Sink, dialect: Dialect, { identity, 
     message: session.addMessage,
   };
   const end = await readRecords(path, counts, takeLine, { from, isSkipped: isRequestLine });
-  const missing = session.titles.linesToFind();
-  if (missing.size > 0) session.titles.foundLines(await findUuids(path, missing));
+  const missing = session.titles.listMissingLines();
+  if (missing.size > 0) session.titles.noteFoundLines(await findUuids(path, missing));
   const state = hasSidechain || end.isOpen || sink.ignoresCheckpoints ? undefined : session.save();
   if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
   session.end();

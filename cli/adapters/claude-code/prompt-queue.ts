@@ -45,7 +45,7 @@ export class PromptQueue {
     if (removed !== undefined && !isNotice(removed)) this.#taken.push(removed);
   }
 
-  sawPrompt(text: string): void {
+  notePrompt(text: string): void {
     if (isNotice(text)) return;
     const taken = this.#taken.indexOf(text);
     if (taken !== -1 || this.#taken.length > 0) {

@@ -1,4 +1,5 @@
 import type { Usage } from "../usage.ts";
+import { dropOldest } from "../values.ts";
 
 type Seen = { number: number; turn: number; step: number; model: string | undefined; input: number[] };
 export type SavedIds = { turn: number; step: number; seen: [string, Seen][] };
@@ -24,9 +25,9 @@ export class RequestIds {
     return { turn: this.#turn, step: this.#step, seen: [...this.#seen] };
   }
 
-  /** Notes a line of the user's. @param isSpoken false for results of tools */
-  hear(isSpoken: boolean): void {
-    if (isSpoken) this.#turn++;
+  /** Notes a line of the user's. @param isPrompt false for results of tools */
+  noteStep(isPrompt: boolean): void {
+    if (isPrompt) this.#turn++;
     this.#step++;
   }
 
@@ -37,7 +38,7 @@ export class RequestIds {
     const isSame = before?.model === model && before !== undefined && this.#isSame(before, input, id !== "");
     const number = (before?.number ?? 0) + (isSame ? 0 : 1);
     this.#seen.set(id, { number, turn: this.#turn, step: this.#step, model, input });
-    if (this.#seen.size > maxIds) this.#seen.delete(this.#seen.keys().next().value ?? "");
+    dropOldest(this.#seen, maxIds);
     return number;
   }
 

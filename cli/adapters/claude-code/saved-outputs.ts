@@ -17,7 +17,7 @@ export class SavedOutputs {
   }
 
   /** Returns the beginning if there is no file. Only names are taken from the text. */
-  whole(output: string): string {
+  readWhole(output: string): string {
     if (!output.startsWith(tag)) return output;
     const [, session, file] = saved.exec(output.slice(0, 4096)) ?? [];
     if (session === undefined || file === undefined) return output;

@@ -1,10 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
-import { notice, withMetadata } from "../messages.ts";
+import { makeNotice, withMetadata } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { asCopy, withUsage } from "../usage.ts";
-import { asString, asTimestamp } from "../values.ts";
+import { asFields, asString, asTimestamp } from "../values.ts";
 import { AnswerTracker, growMessage, type SavedAnswer } from "./answer.ts";
 import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
@@ -73,7 +73,7 @@ export class ClaudeSession {
     this.#lines = new KnownLines(saved?.lines);
     this.titles = new TitleChooser(around.summaries, saved?.titles);
     this.#facts = new SessionFacts(saved?.facts);
-    this.#tellFolder();
+    this.#emitFolder();
     if (!saved || !from) return;
     this.#costs = new AnswerCosts(saved.costs);
     this.#copiedCosts = new AnswerCosts(undefined, this.#costs);
@@ -82,13 +82,13 @@ export class ClaudeSession {
     this.#answer = new AnswerTracker(saved.answer);
     this.#unplaced = saved.unplaced;
     this.#messages = from.messages;
-    this.#sink.begin(dialect.source, this.#sourceId(), from.messages);
+    this.#sink.begin(dialect.source, this.#makeSourceId(), from.messages);
   }
 
   /** Undefined for a session that can't be continued. */
   save(): Fields | undefined {
-    this.#tellOthers();
-    this.#release();
+    this.#emitOthers();
+    this.#sendDelayed();
     if (this.#messages === 0 || mayCopy(this.#around)) return undefined;
     return {
       facts: this.#facts.save(),
@@ -139,14 +139,14 @@ export class ClaudeSession {
     const attached = readAttachment(record, this.#context.unhandled);
     if (!attached) return undefined;
     if (attached.file) this.#attach(attached.file);
-    if (attached.isQueued) for (const { content } of attached.messages) this.#queue.sawPrompt(content);
+    if (attached.isQueued) for (const { content } of attached.messages) this.#queue.notePrompt(content);
     return attached.messages;
   }
 
   #attach(file: AttachedFile): void {
     const isOwn = this.#delayed?.role === "user" && this.#delayed.metadata?.kind === undefined;
     if (this.#delayed && isOwn) this.#delayed = attachFile(this.#delayed, file);
-    else this.#emit(attachFile(notice(`Attached: ${file.name ?? file.type ?? "a file"}`), file), false);
+    else this.#emit(attachFile(makeNotice(`Attached: ${file.name ?? file.type ?? "a file"}`), file), false);
   }
 
   #addLine(record: Fields): void {
@@ -154,9 +154,9 @@ export class ClaudeSession {
       this.#sink.skipped();
       return;
     }
-    if (this.#facts.note(record)) this.#tellFolder();
+    if (this.#facts.note(record)) this.#emitFolder();
     const uuid = asString(record.uuid);
-    if (uuid) this.titles.sawLine(uuid);
+    if (uuid) this.titles.noteLine(uuid);
     if (record.type === "assistant") this.#addLostPrompts(record);
     else if (record.type === "system") this.#facts.noteTurn(record);
     const messages = this.#read(record);
@@ -165,14 +165,14 @@ export class ClaudeSession {
     if (messages) this.#send(messages, record);
   }
 
-  #tellFolder(): void {
+  #emitFolder(): void {
     const folder = this.#identity.given?.folder ?? this.#facts.folder;
     if (folder) this.#sink.folder(folder);
   }
 
   #addLostPrompts({ timestamp }: Fields): void {
     for (const text of this.#queue.takeLost()) {
-      const message = withMetadata(notice(text, "user"), { subtype: "queued" });
+      const message = withMetadata(makeNotice(text, "user"), { subtype: "queued" });
       const createdAt = asTimestamp(timestamp);
       this.#emit(createdAt ? { ...message, createdAt } : message, false);
     }
@@ -183,13 +183,13 @@ export class ClaudeSession {
     const isCopied = this.#isCopied(record);
     this.#facts.noteTime(record.timestamp, isCopied);
     const isFirst = isAnswer && this.#beginAnswer(record);
-    if (isFirst) this.#tellOthers();
+    if (isFirst) this.#emitOthers();
     if (isAnswer && isCopied) this.#costs.know(record);
     const costs = isCopied ? this.#copiedCosts : this.#costs;
     const own = isAnswer ? this.#readCost(record, costs, isFirst) : {};
     let cost = joinCosts(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
     if (!isAnswer) this.#answer.pause();
-    if (!isAnswer) this.#costs.hear(messages);
+    if (!isAnswer) this.#costs.noteMessages(messages);
     if (!isCopied) readOperation(record, this.#evidence, this.#messages + (this.#delayed ? 1 : 0));
     const createdAt = asTimestamp(record.timestamp);
     for (const message of messages) {
@@ -227,21 +227,21 @@ export class ClaudeSession {
   }
 
   #emit(message: Message, isCopied: boolean): void {
-    this.#release();
+    this.#sendDelayed();
     this.#delayed = message;
     this.#isDelayedCopied = isCopied;
   }
 
-  #release(): void {
+  #sendDelayed(): void {
     if (!this.#delayed) return;
-    if (this.#messages === 0) this.#sink.begin(this.#context.dialect.source, this.#sourceId());
+    if (this.#messages === 0) this.#sink.begin(this.#context.dialect.source, this.#makeSourceId());
     this.#evidence.see(this.#delayed, this.#messages, this.#isDelayedCopied);
     this.#messages++;
     this.#sink.message(this.#isDelayedCopied ? asCopy(this.#delayed) : this.#delayed);
     this.#delayed = undefined;
   }
 
-  #sourceId(): string {
+  #makeSourceId(): string {
     const { name, isAgent, session = this.#facts.session, isSidechain } = this.#identity;
     if (isSidechain) return `${name}/sidechain`;
     return isAgent && session ? `${session}/${name}` : name;
@@ -257,7 +257,7 @@ export class ClaudeSession {
   }
 
   #beginAnswer({ message, apiBlockIndex }: Fields): boolean {
-    return this.#answer.begin(isFields(message) ? asString(message.id) : undefined, apiBlockIndex);
+    return this.#answer.begin(asString(asFields(message).id), apiBlockIndex);
   }
 
   #readCost(record: Fields, costs: AnswerCosts, isFirst: boolean): Cost {
@@ -268,7 +268,7 @@ export class ClaudeSession {
     return { usage, facts: changes };
   }
 
-  #tellOthers(): void {
+  #emitOthers(): void {
     for (const costs of [this.#costs, this.#copiedCosts])
       for (const message of costs.takeOthers()) {
         this.#emit(message, costs === this.#copiedCosts);
@@ -277,8 +277,8 @@ export class ClaudeSession {
   }
 
   end(): void {
-    this.#tellOthers();
-    this.#release();
+    this.#emitOthers();
+    this.#sendDelayed();
     if (this.#messages === 0) return;
     this.#facts.noteOriginal(this.#around.originals.nearest);
     const title = this.titles.choose(this.#identity.given?.title, this.#identity.description);

@@ -1,5 +1,5 @@
 import type { Fields } from "../../files/json.ts";
-import { asString } from "../values.ts";
+import { asString, dropOldest } from "../values.ts";
 
 const maxSummaries = 1000;
 
@@ -85,11 +85,11 @@ export class TitleChooser {
     }
     this.#awaited.set(leafUuid, summary);
     if (this.#lastUuid !== undefined) this.#late.set(leafUuid, summary);
-    for (const map of [this.#awaited, this.#late])
-      if (map.size > maxSummaries) map.delete(map.keys().next().value ?? "");
+    dropOldest(this.#awaited, maxSummaries);
+    dropOldest(this.#late, maxSummaries);
   }
 
-  sawLine(uuid: string): void {
+  noteLine(uuid: string): void {
     this.#lastUuid = uuid;
     // A lookup in a map reads all of an id, which takes noticeable time.
     if (this.#awaited.size === 0 && this.#elsewhere.size === 0) return;
@@ -100,11 +100,11 @@ export class TitleChooser {
   }
 
   /** A summary names these lines, and there is no better title. */
-  linesToFind(): ReadonlySet<string> {
+  listMissingLines(): ReadonlySet<string> {
     return new Set(this.#given || this.#name || this.#generated ? [] : this.#late.keys());
   }
 
-  foundLines(uuids: ReadonlySet<string>): void {
+  noteFoundLines(uuids: ReadonlySet<string>): void {
     for (const [uuid, summary] of this.#late) if (uuids.has(uuid)) this.#summary = summary;
     this.#late.clear();
   }

@@ -6,7 +6,7 @@ import { type Fields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { getEditorFolders, getHomeRoot } from "../search-roots.ts";
-import { withStampOf } from "../session-files.ts";
+import { addStamp } from "../session-files.ts";
 import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
 import { conversationFile, displayFile, noteFile, olderDisplayFile, readMessages, readTask } from "./task.ts";
@@ -30,7 +30,7 @@ function makeTaskAdapter({ name, title, extensions, folders, sessions }: TaskExt
     name,
     title,
     version: 4,
-    searchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
+    getSearchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
     async *discover(host) {
       // An editor that took over another one's files has the same tasks.
       const latest = new Map<string, Input>();
@@ -54,7 +54,7 @@ function makeTaskAdapter({ name, title, extensions, folders, sessions }: TaskExt
   };
 }
 
-const forbidden = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
+const makeForbiddenInput = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
 
 async function isForbiddenFolder(path: string): Promise<boolean> {
   try {
@@ -69,12 +69,12 @@ async function isForbiddenFolder(path: string): Promise<boolean> {
 /** Folders below a task's may have a copy of the project (checkpoints). */
 async function* findTasks(root: string): AsyncGenerator<Input> {
   const entries = await listFolder(root);
-  if (entries.length === 0 && (await isForbiddenFolder(root))) yield forbidden(root);
+  if (entries.length === 0 && (await isForbiddenFolder(root))) yield makeForbiddenInput(root);
   for (const entry of entries) {
     if (!entry.isDirectory()) continue;
     const path = join(root, entry.name);
     const names = new Set((await listFolder(path)).map(({ name }) => name));
-    if (names.size === 0 && (await isForbiddenFolder(path))) yield forbidden(path);
+    if (names.size === 0 && (await isForbiddenFolder(path))) yield makeForbiddenInput(path);
     if (!files.some((file) => file !== noteFile && names.has(file))) continue;
     const found = await Promise.all(files.map((file) => (names.has(file) ? statInput(join(path, file)) : undefined)));
     const inputs = found.filter((input) => input !== undefined);
@@ -91,7 +91,7 @@ async function* findTasks(root: string): AsyncGenerator<Input> {
 async function* findMessages(root: string): AsyncGenerator<Input> {
   for await (const input of findFiles(root, (file) => file.endsWith(".messages.json"))) {
     const folder = dirname(input.path);
-    yield await withStampOf(input, join(folder, `${basename(folder)}.json`));
+    yield await addStamp(input, join(folder, `${basename(folder)}.json`));
   }
 }
 

@@ -3,10 +3,10 @@ import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
 import {
   makeAttachment,
-  notice,
-  thinking,
-  toolCall,
-  toolResult,
+  makeNotice,
+  makeThought,
+  makeToolCall,
+  makeToolResult,
   toTexts,
   toThoughts,
   withAttachments,
@@ -60,9 +60,9 @@ export class Conversation {
         this.#requests.claim(index, asCount(message.ts) || undefined);
       const { modelId, id } = asFields(message.modelInfo);
       const model = modelId ?? id;
-      this.#send(this.#answer(message, blocks, index), at, used, model);
+      this.#send(this.#readAnswer(message, blocks, index), at, used, model);
     } else if (message.role === "user") {
-      this.#send(this.#user(blocks), at);
+      this.#send(this.#readUserBlocks(blocks), at);
     } else if (message.type === "reasoning") {
       this.#send(readThoughts(message), at);
     } else this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
@@ -72,23 +72,23 @@ export class Conversation {
     this.#session.add(messages, { at, model, usage, costUsd });
   }
 
-  #answer(message: Fields, blocks: Fields[], index: number): Message[] {
+  #readAnswer(message: Fields, blocks: Fields[], index: number): Message[] {
     const hasCalls = blocks.some(({ type }) => type === "tool_use");
     this.#open = [];
-    const messages = blocks.flatMap((block, place) => this.#answerBlock(block, hasCalls, `${index}.${place}`));
+    const messages = blocks.flatMap((block, place) => this.#readAnswerBlock(block, hasCalls, `${index}.${place}`));
     const reasoning = asString(message.reasoning_content);
     const isRepeated = messages.some(({ metadata }) => metadata?.kind === "thinking");
-    return reasoning && !isRepeated ? [thinking(reasoning), ...messages] : messages;
+    return reasoning && !isRepeated ? [makeThought(reasoning), ...messages] : messages;
   }
 
-  #answerBlock(block: Fields, hasCalls: boolean, id: string): Message[] {
+  #readAnswerBlock(block: Fields, hasCalls: boolean, id: string): Message[] {
     switch (block.type) {
       case "text": {
         const text = asString(block.text) ?? "";
-        return hasCalls ? readText(text) : this.#tagged(text, id);
+        return hasCalls ? readText(text) : this.#readTagged(text, id);
       }
       case "tool_use":
-        return this.#call(asString(block.name) ?? "tool", block.input, asString(block.id) ?? id);
+        return this.#addCall(asString(block.name) ?? "tool", block.input, asString(block.id) ?? id);
       case "thinking":
       case "reasoning":
         return readThoughts(block);
@@ -103,30 +103,30 @@ export class Conversation {
     }
   }
 
-  #tagged(answer: string, id: string): Message[] {
+  #readTagged(answer: string, id: string): Message[] {
     return splitCalls(answer).flatMap((piece, place) =>
       "text" in piece
         ? readText(piece.text.trim())
-        : this.#call(piece.tool, piece.input, `${id}.${place}`, { isTagged: true }),
+        : this.#addCall(piece.tool, piece.input, `${id}.${place}`, { isTagged: true }),
     );
   }
 
-  #call(name: string, input: unknown, id: string, { isTagged = false } = {}): Message[] {
+  #addCall(name: string, input: unknown, id: string, { isTagged = false } = {}): Message[] {
     const field = Object.hasOwn(answers, name) ? answers[name] : undefined;
     const said = isFields(input) && field ? asString(input[field]) : undefined;
     this.#open.push({ name, id, isTagged, isSaid: said !== undefined });
-    if (said === undefined) return [toolCall(name, id, input)];
+    if (said === undefined) return [makeToolCall(name, id, input)];
     this.#said.add(id);
     return [{ role: "assistant", content: said }];
   }
 
-  #user(blocks: Fields[]): Message[] {
+  #readUserBlocks(blocks: Fields[]): Message[] {
     const messages: Message[] = [];
     let result: TaskCall | undefined;
     /** A tool's pictures precede its result. */
     let pictures: Fields[] = [];
     for (const block of blocks) {
-      if (block.type === "tool_result") messages.push(...this.#result(block));
+      if (block.type === "tool_result") messages.push(...this.#readResult(block));
       else if (block.type === "text") {
         const { rest, environment } = readEnvironment(asString(block.text) ?? "");
         this.#session.noteFolder(environment.cwd);
@@ -140,12 +140,12 @@ export class Conversation {
         else {
           const text = joinTexts([rest.replace(resultHead, ""), ...pictures.map(formatImage)]);
           pictures = [];
-          messages.push(...this.#textResult(result, text, head ? undefined : messages.at(-1)));
+          messages.push(...this.#makeTextResult(result, text, head ? undefined : messages.at(-1)));
         }
       } else if (block.type === "image" && messages.length === 0 && this.#open.length > 0) pictures.push(block);
-      else messages.push(...this.#attached(block, messages));
+      else messages.push(...this.#readAttached(block, messages));
     }
-    for (const picture of pictures) messages.push(...this.#attached(picture, messages));
+    for (const picture of pictures) messages.push(...this.#readAttached(picture, messages));
     return messages;
   }
 
@@ -158,7 +158,7 @@ export class Conversation {
     return call ?? { name };
   }
 
-  #textResult({ name, id, isSaid }: TaskCall, text: string, before: Message | undefined): Message[] {
+  #makeTextResult({ name, id, isSaid }: TaskCall, text: string, before: Message | undefined): Message[] {
     const { output, said } = readFeedback(text, name === "ask_followup_question");
     if (isSaid) return said;
     const isMore = isFields(before?.metadata?.result) && before.metadata.result.callId === id;
@@ -166,17 +166,17 @@ export class Conversation {
       before.content = joinTexts([before.content, output]);
       return said;
     }
-    return [toolResult(output, { callId: id, ...parseOutcome(output) }), ...said];
+    return [makeToolResult(output, { callId: id, ...parseOutcome(output) }), ...said];
   }
 
-  #result({ tool_use_id, content, is_error }: Fields): Message[] {
+  #readResult({ tool_use_id, content, is_error }: Fields): Message[] {
     const callId = asString(tool_use_id);
     this.#open = this.#open.filter(({ id }) => id !== callId);
     const text = this.#readOutput(content).replace(resultHead, "");
     const { output, said } = readFeedback(text, false);
     if (callId && this.#said.has(callId)) return said;
     const outcome = parseOutcome(output);
-    return [toolResult(output, { callId, ...outcome, isError: is_error === true || outcome.isError }), ...said];
+    return [makeToolResult(output, { callId, ...outcome, isError: is_error === true || outcome.isError }), ...said];
   }
 
   #readOutput(content: unknown): string {
@@ -187,7 +187,7 @@ export class Conversation {
   }
 
   /** A file becomes part of the message or result before it. */
-  #attached(block: Fields, before: Message[]): Message[] {
+  #readAttached(block: Fields, before: Message[]): Message[] {
     const source = isFields(block.source) ? block.source : block;
     const type = asString(source.media_type) ?? asString(source.mediaType);
     const name = asString(block.path) ?? asString(block.title);
@@ -213,7 +213,7 @@ export class Conversation {
   end(): void {
     const { usage, costUsd } = this.#requests.sumRemaining();
     if (costUsd) {
-      this.#session.send([notice("The last request had no answer.")], { usage, costUsd });
+      this.#session.send([makeNotice("The last request had no answer.")], { usage, costUsd });
     } else if (usage) this.#session.addUsage(usage);
   }
 }
@@ -250,11 +250,11 @@ function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
 /**
  * The input includes cached tokens, in older versions as providers count.
  *
- * @param isTold whether the display has the tokens, too
+ * @param isDisplayed whether the display has the tokens, too
  */
-function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): RequestUsage | undefined {
+function readMetrics({ metrics, modelInfo }: Fields, isDisplayed: boolean): RequestUsage | undefined {
   if (!isFields(metrics)) return undefined;
-  const older = isFields(metrics.tokens) && !isTold ? metrics.tokens : {};
+  const older = isFields(metrics.tokens) && !isDisplayed ? metrics.tokens : {};
   const own = asCount(metrics.inputTokens);
   const input = own ?? asCount(older.prompt);
   if (input === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { formatUrl, parseDataUrlType } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asFields, asString, joinTexts, toWords } from "../values.ts";
@@ -77,7 +77,7 @@ export class Display {
     const call = this.#call;
     this.#call = undefined;
     const output = call?.output.filter(Boolean).join("\n") ?? "";
-    if (call && call.output.length > 0) this.#session.send([toolResult(output, { callId: call.id })]);
+    if (call && call.output.length > 0) this.#session.send([makeToolResult(output, { callId: call.id })]);
   }
 
   #readMessages(kind: string, message: Fields): Message[] {
@@ -85,30 +85,30 @@ export class Display {
     switch (kind) {
       case "task":
       case "text":
-        return this.#isFirst || kind === "task" ? makeUserMessage(text, message) : this.#said(text, message);
+        return this.#isFirst || kind === "task" ? makeUserMessage(text, message) : this.#readSaid(text, message);
       case "user_feedback":
         return makeUserMessage(text, message);
       case "reasoning":
         return toThoughts(text || message.reasoning);
       case "completion_result":
       case "plan_completion_result":
-        return this.#said(text.replace(/HAS_CHANGES$/, ""), message);
+        return this.#readSaid(text.replace(/HAS_CHANGES$/, ""), message);
       case "plan_mode_respond":
       case "act_mode_respond":
-        return this.#said(asString(parseFields(text)?.response) ?? text, message);
+        return this.#readSaid(asString(parseFields(text)?.response) ?? text, message);
       case "condense_context": {
         const summary = asString(asFields(message.contextCondense).summary);
-        return [notice(summary ?? "The conversation so far was summarized.")];
+        return [makeNotice(summary ?? "The conversation so far was summarized.")];
       }
       case "sliding_window_truncation":
-        return [notice("The beginning of the conversation was left out of further requests.")];
+        return [makeNotice("The beginning of the conversation was left out of further requests.")];
       default:
-        if (noticeKinds.has(kind)) return text.trim() === "" ? [] : [notice(text)];
+        if (noticeKinds.has(kind)) return text.trim() === "" ? [] : [makeNotice(text)];
         return this.#readCall(kind, text);
     }
   }
 
-  #said(text: string, message: Fields): Message[] {
+  #readSaid(text: string, message: Fields): Message[] {
     const isRepeated = message.type === "ask" && text === this.#lastText;
     this.#lastText = text;
     return isRepeated ? [] : toTexts("assistant", text);
@@ -119,24 +119,24 @@ export class Display {
     const fields = parseFields(text);
     switch (kind) {
       case "tool":
-        return this.#toolCall(id, fields ?? { tool: "tool", input: text });
+        return this.#readToolCall(id, fields ?? { tool: "tool", input: text });
       case "command":
-        return this.#open(id, kind, toolCall("execute_command", id, { command: text }));
+        return this.#open(id, kind, makeToolCall("execute_command", id, { command: text }));
       case "use_mcp_server": {
         const { type, ...input } = fields ?? { input: text };
-        return this.#open(id, "mcp", toolCall(asString(type) ?? "use_mcp_tool", id, withArguments(input)));
+        return this.#open(id, "mcp", makeToolCall(asString(type) ?? "use_mcp_tool", id, withArguments(input)));
       }
       case "followup":
-        return [toolCall("ask_followup_question", id, fields ?? { question: text })];
+        return [makeToolCall("ask_followup_question", id, fields ?? { question: text })];
       case "new_task":
-        return this.#open(id, "newTask", toolCall(kind, id, { context: text }));
+        return this.#open(id, "newTask", makeToolCall(kind, id, { context: text }));
       case "use_subagents":
-        return [toolCall(kind, id, fields ?? { input: text })];
+        return [makeToolCall(kind, id, fields ?? { input: text })];
       case "subagent":
-        return [notice(text)];
+        return [makeNotice(text)];
       case "browser_action_launch":
       case "browser_action":
-        return [toolCall("browser_action", id, fields ?? { action: "launch", url: text })];
+        return [makeToolCall("browser_action", id, fields ?? { action: "launch", url: text })];
       case "browser_action_result":
       case "command_output":
       case "mcp_server_response":
@@ -144,11 +144,11 @@ export class Display {
         const { screenshot, ...rest } = fields ?? { output: text };
         const picture = parseDataUrlType(screenshot) ? `\n${formatUrl("image", String(screenshot))}` : "";
         const logs = kind === "browser_action_result" ? JSON.stringify(rest) + picture : text;
-        return text.trim() === "" ? [] : [toolResult(logs, {})];
+        return text.trim() === "" ? [] : [makeToolResult(logs, {})];
       }
       default:
         this.#sink.unhandled(`message.${kind}`);
-        return text.trim() === "" ? [] : [notice(text)];
+        return text.trim() === "" ? [] : [makeNotice(text)];
     }
   }
 
@@ -157,18 +157,18 @@ export class Display {
     return [call];
   }
 
-  #toolCall(id: string, { tool, ...input }: Fields): Message[] {
+  #readToolCall(id: string, { tool, ...input }: Fields): Message[] {
     const name = asString(tool) ?? "tool";
-    if (name === "newTask") return this.#open(id, name, toolCall(name, id, input));
-    if (!withResult.has(name) || typeof input.content !== "string") return [toolCall(name, id, input)];
+    if (name === "newTask") return this.#open(id, name, makeToolCall(name, id, input));
+    if (!withResult.has(name) || typeof input.content !== "string") return [makeToolCall(name, id, input)];
     const { content, ...rest } = input;
-    return [toolCall(name, id, rest), toolResult(String(content), { callId: id })];
+    return [makeToolCall(name, id, rest), makeToolResult(String(content), { callId: id })];
   }
 
   end(): void {
     this.#endCall();
     const { usage, costUsd } = sumUsed(this.#pending);
-    if (costUsd) this.#session.send([notice("The last request had no answer.")], { usage, costUsd });
+    if (costUsd) this.#session.send([makeNotice("The last request had no answer.")], { usage, costUsd });
     else if (usage) this.#session.addUsage(usage);
   }
 }

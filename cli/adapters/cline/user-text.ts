@@ -1,5 +1,5 @@
 import type { Message } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 import { findTagged, replaceTagged, type Tagged } from "../tags.ts";
 
 const findWords = (text: string): Tagged[] =>
@@ -29,7 +29,7 @@ export function splitUserText(text: string): Message[] {
   const messages: Message[] = [];
   let from = 0;
   const add = (part: string) => {
-    if (part.trim() !== "") messages.push(notice(part.trim(), "user"));
+    if (part.trim() !== "") messages.push(makeNotice(part.trim(), "user"));
   };
   for (const { start, end, inner: own } of findWords(text)) {
     add(text.slice(from, start));

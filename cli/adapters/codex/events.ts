@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { notice, toNotices } from "../messages.ts";
-import { asFields, asString, joinTexts, toWords } from "../values.ts";
+import { makeNotice, toNotices } from "../messages.ts";
+import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 
 /** Most of these events are no longer written, or never were by a released version. */
 const skippedEvents = toWords(`
@@ -33,7 +33,7 @@ export function readNotices(event: Fields, unhandled: Unhandled): Message[] {
     case "model_reroute":
       return toNotices(`The model ${event.from_model} was replaced by ${event.to_model}.`);
     case "thread_rolled_back":
-      return [notice(describeRollback(event.num_turns))];
+      return [makeNotice(describeRollback(event.num_turns))];
     case "entered_review_mode":
       return toNotices(joinTexts(["Review", event.user_facing_hint], ": "));
     case "hook_completed":
@@ -49,7 +49,7 @@ const describeRollback = (turns: unknown): string =>
 
 function readHookText(run: unknown): string {
   const { status_message: status, entries } = asFields(run);
-  const texts = Array.isArray(entries) ? entries.filter(isFields).map(({ text }) => text) : [];
+  const texts = listFields(entries).map(({ text }) => text);
   return joinTexts([status, ...texts]);
 }
 

@@ -1,6 +1,6 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withAttachments, withMetadata } from "../messages.ts";
+import { makeNotice, makeThought, makeToolCall, makeToolResult, withAttachments, withMetadata } from "../messages.ts";
 import { formatData, formatUrl, parseDataUrlType } from "../pictures.ts";
 import { asCount, asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { splitUserText } from "./user-text.ts";
@@ -23,29 +23,29 @@ export function readItem(item: Fields, unhandled: Unhandled, agentPath?: string)
       return readAgentMessages(item, unhandled, agentPath);
     case "reasoning": {
       const text = readText(item.summary, unhandled) || readText(item.content, unhandled);
-      return text ? [thinking(text)] : [];
+      return text ? [makeThought(text)] : [];
     }
     case "function_call":
       return [makeCall(item, callId, item.arguments)];
     case "custom_tool_call":
       return [makeCall(item, callId, item.input)];
     case "local_shell_call":
-      return [toolCall("local_shell", callId, item.action)];
+      return [makeToolCall("local_shell", callId, item.action)];
     case "web_search_call":
-      return [toolCall("web_search", callId, item.action)];
+      return [makeToolCall("web_search", callId, item.action)];
     case "tool_search_call":
-      return [toolCall("tool_search", callId, item.arguments)];
+      return [makeToolCall("tool_search", callId, item.arguments)];
     case "image_generation_call":
       return [
-        toolCall("image_generation", callId, { prompt: item.revised_prompt ?? "" }),
-        ...(asString(item.result) ? [toolResult(formatData("image", "image/png", item.result), { callId })] : []),
+        makeToolCall("image_generation", callId, { prompt: item.revised_prompt ?? "" }),
+        ...(asString(item.result) ? [makeToolResult(formatData("image", "image/png", item.result), { callId })] : []),
       ];
     case "function_call_output":
     case "custom_tool_call_output":
     case "mcp_tool_call_output":
       return [readResult(item.output, callId, unhandled)];
     case "tool_search_output":
-      return [toolResult(JSON.stringify(item.tools ?? []), { callId })];
+      return [makeToolResult(JSON.stringify(item.tools ?? []), { callId })];
     default: {
       const type = asString(item.type) ?? "(none)";
       if (!skippedItems.has(type)) unhandled(`response_item.${type}`);
@@ -57,14 +57,14 @@ export function readItem(item: Fields, unhandled: Unhandled, agentPath?: string)
 /** Events may repeat the texts of a reasoning item one by one. */
 export const listReasoningTexts = ({ summary, content }: Fields): string[] =>
   [summary, content].flatMap((parts) => {
-    const texts = Array.isArray(parts) ? parts.filter(isFields).flatMap(({ text }) => asString(text) ?? []) : [];
+    const texts = listFields(parts).flatMap(({ text }) => asString(text) ?? []);
     return texts.length > 1 ? [...texts, texts.join("\n"), texts.join("")] : texts;
   });
 
 function makeCall({ name, namespace }: Fields, callId: string | undefined, input: unknown): Message {
   const bare = asString(name) ?? "tool";
   const prefix = asString(namespace);
-  const call = toolCall(prefix ? `${prefix}.${bare}` : bare, callId, input);
+  const call = makeToolCall(prefix ? `${prefix}.${bare}` : bare, callId, input);
   return prefix ? withMetadata(call, { kind: Object.hasOwn(kinds, bare) ? kinds[bare] : undefined }) : call;
 }
 
@@ -72,7 +72,7 @@ function readTextMessages({ role, content }: Fields, unhandled: Unhandled): Mess
   if (role === "user") return readUserMessages(content, unhandled);
   const text = readText(content, unhandled);
   if (text === "") return [];
-  return [role === "assistant" ? { role: "assistant", content: text } : notice(text, asString(role) ?? "system")];
+  return [role === "assistant" ? { role: "assistant", content: text } : makeNotice(text, asString(role) ?? "system")];
 }
 
 const imageTag = /^<\/?image\b[^>]*>$/;
@@ -109,7 +109,7 @@ export function readAgentMessages(
   if (text !== "" && agentPath !== undefined && recipient === agentPath) return [{ role: "user", content: text }];
   const from = asString(author);
   const shown = text === "" ? written.trim() : from ? `${from}: ${text}` : text;
-  return shown === "" ? [] : [notice(shown, "user")];
+  return shown === "" ? [] : [makeNotice(shown, "user")];
 }
 
 const readText = (content: unknown, unhandled: Unhandled): string =>
@@ -150,10 +150,10 @@ function readResult(output: unknown, callId: string | undefined, unhandled: Unha
   const text = readText(isFields(output) ? output.content : output, unhandled);
   const parsed = /^\s*\{\s*"(?:output|metadata|agent_id)"/.test(text) ? parseJson(text) : undefined;
   const session = asString(asFields(parsed).agent_id);
-  if (!isFields(parsed) || typeof parsed.output !== "string") return toolResult(text, { callId, isError, session });
+  if (!isFields(parsed) || typeof parsed.output !== "string") return makeToolResult(text, { callId, isError, session });
   const about = asFields(parsed.metadata);
   const seconds = about.duration_seconds;
-  return toolResult(parsed.output, {
+  return makeToolResult(parsed.output, {
     callId,
     isError,
     exitCode: about.exit_code,

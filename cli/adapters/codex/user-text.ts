@@ -1,5 +1,5 @@
 import type { Message } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 
 const injectedTags = [
   "environment_context",
@@ -40,11 +40,14 @@ export function splitUserText(text: string): Message[] {
   for (;;) {
     const [block] = injectedBlock.exec(remaining) ?? editorContext.exec(remaining) ?? [];
     if (!block) break;
-    notices.push(notice(block.trim(), "user"));
+    notices.push(makeNotice(block.trim(), "user"));
     remaining = remaining.slice(block.length);
   }
   if (remaining.trim() === "") return notices;
-  return [...notices, injectedText.test(remaining) ? notice(remaining, "user") : { role: "user", content: remaining }];
+  return [
+    ...notices,
+    injectedText.test(remaining) ? makeNotice(remaining, "user") : { role: "user", content: remaining },
+  ];
 }
 
 export function readEnvironmentFolder(text: string): string | undefined {

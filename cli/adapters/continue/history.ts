@@ -1,6 +1,14 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
+import {
+  makeNotice,
+  makeToolCall,
+  makeToolResult,
+  toNotices,
+  toTexts,
+  toThoughts,
+  withAttachments,
+} from "../messages.ts";
 import { formatUrl, parseDataUrlType } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
@@ -31,7 +39,7 @@ export class History {
     const model = message.role === "assistant" ? (getUsageModel(message.usage) ?? findModel(item)) : undefined;
     this.#session.add(messages, { at, model, usage, isReplayed });
     const summary = asString(item.conversationSummary);
-    if (summary) this.#session.send([notice(summary)], { isReplayed });
+    if (summary) this.#session.send([makeNotice(summary)], { isReplayed });
   }
 
   #readMessages(message: Fields, item: Fields, reasoning: Fields): Message[] {
@@ -40,12 +48,12 @@ export class History {
       case "user":
         return text === "" ? [] : [nameFiles({ role: "user", content: text }, message, item)];
       case "assistant":
-        return [...toThoughts(reasoning.text), ...toTexts("assistant", text), ...this.#calls(message, item)];
+        return [...toThoughts(reasoning.text), ...toTexts("assistant", text), ...this.#readCalls(message, item)];
       case "thinking":
         return toThoughts(text);
       case "tool": {
         const callId = asString(message.toolCallId);
-        return callId && this.#answered.has(callId) ? [] : [toolResult(text, { callId })];
+        return callId && this.#answered.has(callId) ? [] : [makeToolResult(text, { callId })];
       }
       case "system":
         return toNotices(text);
@@ -66,7 +74,7 @@ export class History {
     return joinTexts(texts);
   }
 
-  #calls({ toolCalls }: Fields, { toolCallStates, toolCallState }: Fields): Message[] {
+  #readCalls({ toolCalls }: Fields, { toolCallStates, toolCallState }: Fields): Message[] {
     const listed = Array.isArray(toolCallStates) ? toolCallStates : toolCallState === undefined ? [] : [toolCallState];
     const states = listed.filter(isFields);
     const calls = listFields(toolCalls);
@@ -79,7 +87,7 @@ export class History {
     const callId = asString(toolCallId);
     const made = asFields(asFields(call).function);
     const input = isFields(parsedArgs) && Object.keys(parsedArgs).length > 0 ? parsedArgs : made.arguments;
-    const message = toolCall(made.name, callId, input);
+    const message = makeToolCall(made.name, callId, input);
     if (!ended.has(asString(status) ?? "")) return [message];
     if (callId) this.#answered.add(callId);
     const parts = listFields(output).map(({ content }) => content);
@@ -87,7 +95,7 @@ export class History {
     const isError = status !== "done";
     const [, code] = (isError && /^Error executing tool Bash: Error \(exit code (\d{1,3})\)/.exec(text)) || [];
     const outcome = { callId, isError, exitCode: code === undefined ? undefined : Number(code) };
-    return [message, toolResult(text || (status === "canceled" ? "The call was canceled." : ""), outcome)];
+    return [message, makeToolResult(text || (status === "canceled" ? "The call was canceled." : ""), outcome)];
   }
 }
 
@@ -106,9 +114,8 @@ function nameFiles(message: Message, { content }: Fields, { contextItems }: Fiel
 }
 
 function findModel({ promptLogs }: Fields): string | undefined {
-  const log = Array.isArray(promptLogs) ? promptLogs.filter(isFields).at(-1) : undefined;
-  const options = isFields(log?.completionOptions) ? log.completionOptions : {};
-  return asString(options.model) ?? asString(log?.modelTitle);
+  const log = listFields(promptLogs).at(-1);
+  return asString(asFields(log?.completionOptions).model) ?? asString(log?.modelTitle);
 }
 
 const getUsageModel = (usage: unknown): string | undefined => asString(asFields(usage).model);

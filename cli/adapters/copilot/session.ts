@@ -1,6 +1,14 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
+import {
+  makeNotice,
+  makeToolCall,
+  makeToolResult,
+  toNotices,
+  toTexts,
+  toThoughts,
+  withAttachments,
+} from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount, asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { RecordedRequests, readTotals } from "./requests.ts";
@@ -118,19 +126,19 @@ export class CopilotSession {
   #readMessages(type: string, data: Fields): Message[] {
     switch (type) {
       case "user.message":
-        return this.#userMessage(data);
+        return this.#readUserMessage(data);
       case "assistant.reasoning": {
         this.#reasoning = asString(data.content);
         return toThoughts(this.#reasoning);
       }
       case "tool.execution_complete":
-        return this.#result(data);
+        return this.#readResult(data);
       case "session.info":
       case "session.warning":
       case "session.error":
         return toNotices(data.message);
       case "session.context_cleared":
-        return [notice("The conversation so far was cleared.")];
+        return [makeNotice("The conversation so far was cleared.")];
       case "session.handoff":
         return toNotices(joinTexts([data.summary, data.context], "\n\n"));
       case "session.compaction_complete":
@@ -147,11 +155,11 @@ export class CopilotSession {
     }
   }
 
-  #userMessage({ content, source: from, attachments, isAutopilotContinuation }: Fields): Message[] {
+  #readUserMessage({ content, source: from, attachments, isAutopilotContinuation }: Fields): Message[] {
     const text = asString(content);
     if (!text) return [];
     const isOthers = /^skill-/.test(asString(from) ?? "") || (/^agent-/.test(asString(from) ?? "") && !this.#isAgent);
-    if (isOthers || isAutopilotContinuation === true || injected.test(text)) return [notice(text, "user")];
+    if (isOthers || isAutopilotContinuation === true || injected.test(text)) return [makeNotice(text, "user")];
     const names = listFields(attachments).map(({ type, path, filePath, displayName }) => ({
       type: asString(type),
       name: asString(path) ?? asString(filePath) ?? asString(displayName),
@@ -166,7 +174,7 @@ export class CopilotSession {
     const messages: Message[] = [
       ...(thought === this.#reasoning ? [] : toThoughts(thought)),
       ...toTexts("assistant", data.content),
-      ...requests.map((request) => this.#call(request.toolCallId, request.name, request.arguments)),
+      ...requests.map((request) => this.#makeCall(request.toolCallId, request.name, request.arguments)),
     ];
     this.#reasoning = undefined;
     const request = this.#requests.claim(data.apiCallId);
@@ -191,10 +199,10 @@ export class CopilotSession {
     return isRepeated ? undefined : tokens;
   }
 
-  #call(callId: unknown, name: unknown, input: unknown): Message {
+  #makeCall(callId: unknown, name: unknown, input: unknown): Message {
     const id = asString(callId);
     if (id) this.#called.add(id);
-    return toolCall(name, id, input);
+    return makeToolCall(name, id, input);
   }
 
   #noteCall(data: Fields): void {
@@ -202,14 +210,14 @@ export class CopilotSession {
     if (id && !this.#called.has(id)) this.#started.set(id, data);
   }
 
-  #result(data: Fields): Message[] {
+  #readResult(data: Fields): Message[] {
     const { toolCallId, result, error } = data;
     const callId = asString(toolCallId);
     const started = callId === undefined ? undefined : this.#started.get(callId);
     if (callId) this.#started.delete(callId);
     const isNamed = !started || this.#called.has(callId ?? "");
-    const call = isNamed ? [] : [this.#call(callId, started.toolName, started.arguments)];
-    const output = toolResult(
+    const call = isNamed ? [] : [this.#makeCall(callId, started.toolName, started.arguments)];
+    const output = makeToolResult(
       readOutput(result, error, this.#assets, (type) => this.#sink.unhandled(type)),
       {
         ...readOutcome(data),

@@ -1,6 +1,6 @@
 import type { Fields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { notice, toolCall, toolResult, toThoughts, withAttachments, withMetadata } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toThoughts, withAttachments, withMetadata } from "../messages.ts";
 import { formatInlineData } from "../pictures.ts";
 import { asAmount, asFields, asString, joinTexts } from "../values.ts";
 
@@ -18,7 +18,7 @@ export function readPart(part: Fields, facts: PartFacts, unhandled: Unhandled): 
       const text = asString(data.text);
       if (!text?.trim()) return [];
       return [
-        facts.isSummary || facts.role === "system" ? notice(text, facts.role) : { role: facts.role, content: text },
+        facts.isSummary || facts.role === "system" ? makeNotice(text, facts.role) : { role: facts.role, content: text },
       ];
     }
     case "reasoning": {
@@ -27,7 +27,7 @@ export function readPart(part: Fields, facts: PartFacts, unhandled: Unhandled): 
       return toThoughts(data.thinking).map((thought) => withMetadata(thought, { durationMs }));
     }
     case "tool_call":
-      return [toolCall(data.name, data.id, data.input)];
+      return [makeToolCall(data.name, data.id, data.input)];
     case "tool_result":
       return [readResult(data, facts)];
     case "shell_command":
@@ -40,7 +40,9 @@ export function readPart(part: Fields, facts: PartFacts, unhandled: Unhandled): 
     case "image_url":
       return [{ role: facts.role, content: "[image]" }];
     case "finish":
-      return asString(data.message) && data.reason === "error" ? [notice(joinTexts([data.message, data.details]))] : [];
+      return asString(data.message) && data.reason === "error"
+        ? [makeNotice(joinTexts([data.message, data.details]))]
+        : [];
     default:
       unhandled(`part.${asString(part.type) ?? "(none)"}`);
       return [];
@@ -53,10 +55,10 @@ function readResult(data: Fields, { findSession }: PartFacts): Message {
     asString(data.content) ??
     (asString(data.data) ? formatInlineData({ mimeType: data.mime_type, data: data.data }) : "");
   const outcome = { callId, isError: data.is_error === true, session: callId && findSession(callId) };
-  return toolResult(content, outcome);
+  return makeToolResult(content, outcome);
 }
 
 function readShell(data: Fields, callId: string): Message[] {
-  const call = { ...toolCall("bash", callId, { command: data.command }), role: "user" };
-  return [call, toolResult(asString(data.output) ?? "", { callId, exitCode: data.exit_code })];
+  const call = { ...makeToolCall("bash", callId, { command: data.command }), role: "user" };
+  return [call, makeToolResult(asString(data.output) ?? "", { callId, exitCode: data.exit_code })];
 }

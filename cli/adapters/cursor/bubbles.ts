@@ -1,6 +1,14 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments, withMetadata } from "../messages.ts";
+import {
+  makeToolCall,
+  makeToolResult,
+  toNotices,
+  toTexts,
+  toThoughts,
+  withAttachments,
+  withMetadata,
+} from "../messages.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, listFields } from "../values.ts";
 import { readUserText } from "./text.ts";
@@ -65,7 +73,7 @@ function readTool({ toolFormerData: tool }: Fields): Message[] {
   const name = asString(tool.name);
   if (!name) return [];
   const callId = asString(tool.toolCallId);
-  const call = toolCall(name, callId, readInput(tool));
+  const call = makeToolCall(name, callId, readInput(tool));
   const isOver = tool.status === "completed" || tool.status === "error" || tool.status === "cancelled";
   if (!isOver && !asString(tool.result)) return [call];
   return [call, readResult(tool, callId)];
@@ -92,7 +100,7 @@ function readResult(tool: Fields, callId: string | undefined): Message {
       ? readErrorText(tool)
       : readOutput(result, tool.result);
   const more = asFields(tool.additionalData);
-  return toolResult(output || (tool.status === "cancelled" ? "Cancelled." : ""), {
+  return makeToolResult(output || (tool.status === "cancelled" ? "Cancelled." : ""), {
     callId,
     isError: isError || tool.status === "cancelled" || about.applyFailed === true,
     patch,

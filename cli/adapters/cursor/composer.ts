@@ -12,7 +12,7 @@ const table = "cursorDiskKV";
 const conversationPrefix = "composerData:";
 const bubblePrefix = "bubbleId:";
 /** Replaces the `:` by the next character, which ends the keys with a prefix. */
-const next = (prefix: string): string => `${prefix.slice(0, -1)};`;
+const getPrefixEnd = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
 /** A row that is written again gets a new `rowid`. */
 export function listConversations(path: string, database: DatabaseSync): Input[] {
@@ -28,12 +28,12 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
           '$.conversation[0].type') END AS times
       FROM ${table} WHERE key >= ? AND key < ? ORDER BY key`,
     )
-    .iterate(conversationPrefix, next(conversationPrefix));
+    .iterate(conversationPrefix, getPrefixEnd(conversationPrefix));
   const inputs: Input[] = [];
   for (const row of rows) {
     const id = String(row.key).slice(conversationPrefix.length);
     const bubbles = `${bubblePrefix}${id}:`;
-    const size: Fields = sizes.get(bubbles, next(bubbles)) ?? {};
+    const size: Fields = sizes.get(bubbles, getPrefixEnd(bubbles)) ?? {};
     const times = parseJson(asString(row.times) ?? "[]");
     const [updated, created, inline] = Array.isArray(times) ? times : [];
     if (id === "" || (size.rows === 0 && typeof inline !== "number")) continue;

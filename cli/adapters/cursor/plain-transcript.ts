@@ -1,7 +1,7 @@
 import { parseJson } from "../../files/json.ts";
 import { lineTooLong, readLines } from "../../files/line-reader.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { thinking, toolCall, toolResult } from "../messages.ts";
+import { makeThought, makeToolCall, makeToolResult } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { joinTexts } from "../values.ts";
 import { readUserText } from "./text.ts";
@@ -55,13 +55,13 @@ class PlainTranscript {
     const text = dedent(lines);
     switch (kind) {
       case "Thinking":
-        this.#push(thinking(joinTexts([rest, text])));
+        this.#push(makeThought(joinTexts([rest, text])));
         break;
       case "Tool call":
-        this.#messages.push(toolCall(rest.trim() || "tool", `call-${++this.#calls}`, parseInput(text)));
+        this.#messages.push(makeToolCall(rest.trim() || "tool", `call-${++this.#calls}`, parseInput(text)));
         break;
       case "Tool result":
-        this.#push(toolResult(text, { callId: this.#calls > 0 ? `call-${this.#calls}` : undefined }));
+        this.#push(makeToolResult(text, { callId: this.#calls > 0 ? `call-${this.#calls}` : undefined }));
         break;
       default:
         if (this.#role === "user") this.#messages.push(...readUserText(lines.join("\n").trim()));

@@ -5,7 +5,7 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Input, Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
-import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toTexts, toThoughts } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { withoutCounts } from "../sinks.ts";
 import { readColumnText, statDatabase, withDatabase } from "../sqlite.ts";
@@ -83,7 +83,7 @@ function readMessages(message: Fields, sink: Sink): Message[] {
   switch (message.role) {
     case "user": {
       const text = joinBlockTexts(message.content, unhandled);
-      return getOptions(message).isSummary === true && text ? [notice(text, "user")] : readUserText(text);
+      return getOptions(message).isSummary === true && text ? [makeNotice(text, "user")] : readUserText(text);
     }
     case "assistant":
       return toBlocks(message.content).flatMap((block) => readAnswerBlock(block, unhandled));
@@ -107,7 +107,7 @@ function readAnswerBlock(block: Fields, unhandled: Unhandled): Message[] {
     case "redacted-reasoning":
       return [];
     case "tool-call":
-      return [toolCall(block.toolName, block.toolCallId, block.args ?? block.input)];
+      return [makeToolCall(block.toolName, block.toolCallId, block.args ?? block.input)];
     default:
       unhandled(`content.${asString(block.type) ?? "(none)"}`);
       return [];
@@ -123,7 +123,7 @@ function readResultBlock(block: Fields, message: Fields, unhandled: Unhandled): 
   const output = asFields(high.output);
   const outcome = [output.success, output.failure, output.error].find(isFields) ?? {};
   return [
-    toolResult(readResultText(block, unhandled), {
+    makeToolResult(readResultText(block, unhandled), {
       callId: block.toolCallId,
       isError: [high.isError, output.isError, block.isError].includes(true),
       exitCode: outcome.exitCode,

@@ -5,7 +5,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts, readAssistantBlocks, readUserBlocks, toBlocks } from "../blocks.ts";
-import { notice, toNotices, toolResult } from "../messages.ts";
+import { makeNotice, makeToolResult, toNotices } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { findProjectFolder } from "./places.ts";
@@ -55,7 +55,7 @@ function readRecord(record: Fields, unhandled: Unhandled): Message[] {
     const text = joinBlockTexts(content, unhandled);
     return toNotices(text);
   }
-  if (type === "error") return asString(record.error) ? [notice(`Error: ${record.error}`)] : [];
+  if (type === "error") return asString(record.error) ? [makeNotice(`Error: ${record.error}`)] : [];
   if (type !== "turn_ended") unhandled(asString(type) ?? `role.${asString(role) ?? "(none)"}`);
   return [];
 }
@@ -68,7 +68,7 @@ function readUserMessages(content: unknown, unhandled: Unhandled): Message[] {
       case "text":
         return readUserText(asString(block.text) ?? "").filter(({ content: text }) => !isRedacted(text));
       case "tool-result":
-        return [toolResult(joinBlockTexts(block.content, unhandled), { callId: block.tool_use_id })];
+        return [makeToolResult(joinBlockTexts(block.content, unhandled), { callId: block.tool_use_id })];
       case "command_output":
         return toNotices(block.output, "user");
       case "redacted":

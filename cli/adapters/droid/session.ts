@@ -49,7 +49,7 @@ export class DroidSession {
         return toNotices(asString(record.summaryText) ?? joinTexts([title, body], "\n\n"));
       }
       case "message":
-        return this.#message(record.message);
+        return this.#readMessage(record.message);
       default:
         if (!skippedTypes.has(asString(record.type) ?? "")) this.#sink.unhandled(asString(record.type) ?? "(none)");
         return [];
@@ -65,7 +65,7 @@ export class DroidSession {
     this.#session.note("parent", details.parent ?? details.callingSessionId);
   }
 
-  #message(message: unknown): Message[] | undefined {
+  #readMessage(message: unknown): Message[] | undefined {
     if (!isFields(message)) {
       this.#sink.invalid();
       return undefined;

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { splitUserText } from "../blocks.ts";
-import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toTexts, toThoughts } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts } from "../values.ts";
 
 const types = new Set(["tool_call", "tool_result", "completion", "error", "reasoning"]);
@@ -14,7 +14,7 @@ export function readStreamed(record: Fields, lastWords: string | undefined): Mes
   const callId = asString(record.toolCallId) ?? asString(record.id);
   switch (record.type) {
     case "tool_call":
-      return [toolCall(record.toolName ?? record.toolId, callId, record.parameters)];
+      return [makeToolCall(record.toolName ?? record.toolId, callId, record.parameters)];
     case "tool_result":
       return [makeResult(record, callId)];
     case "completion": {
@@ -22,7 +22,7 @@ export function readStreamed(record: Fields, lastWords: string | undefined): Mes
       return words?.trim() === lastWords?.trim() ? [] : toTexts("assistant", words);
     }
     case "error":
-      return asString(record.message) ? [notice(`Error: ${record.message}`)] : [];
+      return asString(record.message) ? [makeNotice(`Error: ${record.message}`)] : [];
     case "reasoning":
       return toThoughts(text);
     default:
@@ -36,7 +36,7 @@ function makeResult({ value, error, isError }: Fields, callId: string | undefine
   const printed = joinTexts([stdout, stderr]);
   const text = asString(value) ?? (printed || (isFields(value) && exitCode === undefined ? JSON.stringify(value) : ""));
   const reason = isFields(error) ? asString(error.message) : asString(error);
-  return toolResult(text || (reason ?? ""), {
+  return makeToolResult(text || (reason ?? ""), {
     callId,
     isError: isError === true || reason !== undefined,
     exitCode: asCount(exitCode),

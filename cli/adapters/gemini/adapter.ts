@@ -20,9 +20,9 @@ export const gemini: Adapter = {
   name: source,
   title: "Gemini CLI",
   version: 7,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
-    for (const { path } of searchRoots(host)) {
+    for (const { path } of getSearchRoots(host)) {
       for (const project of await listFolder(path)) {
         if (project.isDirectory()) yield* findRecordings(join(path, project.name, "chats"));
       }
@@ -45,10 +45,10 @@ export const gemini: Adapter = {
       identity,
       folder ?? findProjectFolder(known, [plan.meta.projectHash]),
     );
-    const order = plan.order();
+    const order = plan.makeOrder();
     const reorderer = new Reorderer(maxWaiting, (record) => session.add(record));
     await read(withoutCounts(sink), (record, at) => {
-      for (const [key, message] of plan.messagesAt(record, at)) reorderer.add(order.get(key), message);
+      for (const [key, message] of plan.readMessagesAt(record, at)) reorderer.add(order.get(key), message);
     });
     reorderer.end();
     session.end();
@@ -58,7 +58,7 @@ export const gemini: Adapter = {
 /** Later records are sent without waiting any longer. */
 const maxWaiting = 20;
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   return [getHomeRoot(host, "GEMINI_CLI_HOME", "", ".gemini", "tmp")];
 }
 

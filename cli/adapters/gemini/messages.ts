@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { notice, toolCall, toolResult, toThoughts, withAttachments, withTime } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toThoughts, withAttachments, withTime } from "../messages.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 import { listAttachments, readExitCode, readPartText, readResponse, splitUserText } from "./parts.ts";
 
@@ -22,29 +22,29 @@ export class GeminiMessages {
   read(record: Fields): Message[] {
     switch (record.type) {
       case "user":
-        return this.#parts(record.displayContent ?? record.content, "user");
+        return this.#readParts(record.displayContent ?? record.content, "user");
       case "gemini":
-        return this.#answer(record);
+        return this.#readAnswer(record);
       case "info":
       case "warning":
       case "error":
-        return this.#parts(record.content, "system");
+        return this.#readParts(record.content, "system");
       default:
         this.#unhandled(asString(record.type) ?? "(none)");
         return [];
     }
   }
 
-  #answer({ thoughts, content, toolCalls }: Fields): Message[] {
-    const called = listFields(toolCalls).flatMap((call) => this.#call(call));
-    return [...listFields(thoughts).flatMap(readThought), ...this.#parts(content, "assistant"), ...called];
+  #readAnswer({ thoughts, content, toolCalls }: Fields): Message[] {
+    const called = listFields(toolCalls).flatMap((call) => this.#readCall(call));
+    return [...listFields(thoughts).flatMap(readThought), ...this.#readParts(content, "assistant"), ...called];
   }
 
-  #call(call: Fields): Message[] {
+  #readCall(call: Fields): Message[] {
     const callId = asString(call.id);
     if (callId && this.#called.has(callId)) return [];
     if (callId) this.#called.add(callId);
-    const message = toolCall(call.name, callId, call.args);
+    const message = makeToolCall(call.name, callId, call.args);
     const status = asString(call.status) ?? "";
     const isDone = ["success", "error", "cancelled"].includes(status);
     const hasResult = call.result !== undefined && call.result !== null;
@@ -53,7 +53,7 @@ export class GeminiMessages {
     const display = asFields(call.resultDisplay);
     const agentId = asString(call.agentId);
     const output = this.#readOutput(call);
-    const result = toolResult(output, {
+    const result = makeToolResult(output, {
       callId,
       exitCode: readExitCode(call.name, output),
       isError: status === "error" || status === "cancelled",
@@ -71,7 +71,7 @@ export class GeminiMessages {
     return outputs.length > 0 ? outputs.join("\n") : typeof resultDisplay === "string" ? resultDisplay : "";
   }
 
-  #parts(content: unknown, role: "user" | "assistant" | "system"): Message[] {
+  #readParts(content: unknown, role: "user" | "assistant" | "system"): Message[] {
     const messages: Message[] = [];
     let text = "";
     let attachments: Fields[] = [];
@@ -93,7 +93,7 @@ export class GeminiMessages {
       if (isFields(part)) attachments.push(...listAttachments(part));
       const words = typeof part === "string" ? part : isFields(part) ? this.#readText(part) : "";
       if (words) text += text ? `\n${words}` : words;
-      const others = isFields(part) ? this.#separateMessages(part) : [];
+      const others = isFields(part) ? this.#readSeparatePart(part) : [];
       if (others.length > 0) flush();
       messages.push(...others);
       if (isFields(part) && isFields(part.functionResponse)) before = { result: others[0] };
@@ -102,20 +102,20 @@ export class GeminiMessages {
     return messages;
   }
 
-  #separateMessages({ functionCall, functionResponse, thought: isThought, text }: Fields): Message[] {
+  #readSeparatePart({ functionCall, functionResponse, thought: isThought, text }: Fields): Message[] {
     if (isThought === true) return toThoughts(text);
     if (isFields(functionCall)) {
       const callId = asString(functionCall.id);
       if (callId && this.#called.has(callId)) return [];
       if (callId) this.#called.add(callId);
-      return [toolCall(functionCall.name, callId, functionCall.args)];
+      return [makeToolCall(functionCall.name, callId, functionCall.args)];
     }
     if (isFields(functionResponse)) {
       const callId = asString(functionResponse.id);
       if (callId && this.#answered.has(callId)) return [];
       if (callId) this.#answered.add(callId);
       const output = readResponse(functionResponse);
-      return [toolResult(output, { callId, exitCode: readExitCode(functionResponse.name, output) })];
+      return [makeToolResult(output, { callId, exitCode: readExitCode(functionResponse.name, output) })];
     }
     return [];
   }
@@ -127,9 +127,9 @@ export class GeminiMessages {
 }
 
 function readText(text: string, role: "user" | "assistant" | "system"): Message[] {
-  if (role === "system") return [notice(text)];
+  if (role === "system") return [makeNotice(text)];
   if (role === "assistant") return [{ role, content: text }];
-  return injected.test(text) ? [notice(text, "user")] : splitUserText(text);
+  return injected.test(text) ? [makeNotice(text, "user")] : splitUserText(text);
 }
 
 function readThought({ subject, description, timestamp }: Fields): Message[] {

@@ -1,7 +1,7 @@
 // Gemini CLI and its descendants write content in the shape of Gemini's API.
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { makeAttachment, notice } from "../messages.ts";
+import { makeAttachment, makeNotice } from "../messages.ts";
 import { formatInlineData } from "../pictures.ts";
 import { asString, joinTexts, listFields } from "../values.ts";
 
@@ -12,7 +12,7 @@ export function splitUserText(text: string): Message[] {
   const added = text.match(references) ?? [];
   if (added.length === 0) return [{ role: "user", content: text }];
   const own = text.replace(references, "").trim();
-  const notices = added.map((part) => notice(part.trim(), "user"));
+  const notices = added.map((part) => makeNotice(part.trim(), "user"));
   return own === "" ? notices : [{ role: "user", content: own }, ...notices];
 }
 

@@ -65,7 +65,7 @@ export class ReplayPlan {
     this.#positions.set(key, { at, isReplaced: false });
   }
 
-  *messagesAt(record: Fields, at: number): Generator<[key: string, message: Fields]> {
+  *readMessagesAt(record: Fields, at: number): Generator<[key: string, message: Fields]> {
     const rewind = this.#rewinds.get(`rewind ${at}`);
     if (rewind) yield [`rewind ${at}`, rewind];
     const candidates = typeof record.id === "string" ? [record] : listFields(getMessages(record));
@@ -74,7 +74,7 @@ export class ReplayPlan {
     }
   }
 
-  order(): Map<string, number> {
+  makeOrder(): Map<string, number> {
     return new Map([...this.#positions.keys()].map((key, index) => [key, index]));
   }
 }

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
@@ -47,7 +47,7 @@ export class GeminiSession {
 }
 
 const makeRewindNotice = (turns: unknown): Message =>
-  notice(turns === 1 ? "The last turn was taken back." : `The last ${Number(turns)} turns were taken back.`);
+  makeNotice(turns === 1 ? "The last turn was taken back." : `The last ${Number(turns)} turns were taken back.`);
 
 function readUsage(tokens: Fields): Usage {
   const {

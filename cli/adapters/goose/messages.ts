@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toNotices, toTexts, toThoughts } from "../messages.ts";
 import { formatData } from "../pictures.ts";
 import { asFields, asString, listFields, toMilliseconds } from "../values.ts";
 
@@ -34,7 +34,7 @@ export function readContent(role: unknown, content: unknown, isHidden: boolean, 
     const text = asString(item.text);
     switch (item.type) {
       case "text":
-        return toTexts(role, text).map((message) => (isHidden ? notice(message.content, role) : message));
+        return toTexts(role, text).map((message) => (isHidden ? makeNotice(message.content, role) : message));
       case "image":
         return [{ role, content: formatData("image", item.mimeType, item.data) }];
       case "thinking":
@@ -63,14 +63,14 @@ function readOther(item: Fields, unhandled: Unhandled): Message[] {
 
 function readCall({ id, toolCall: envelope }: Fields): Message {
   const { value, error } = asFields(envelope);
-  if (isFields(value)) return toolCall(value.name, id, value.arguments);
-  return toolCall("tool", asString(id), asString(error));
+  if (isFields(value)) return makeToolCall(value.name, id, value.arguments);
+  return makeToolCall("tool", asString(id), asString(error));
 }
 
 function readResult({ id, toolResult: envelope }: Fields, unhandled: Unhandled): Message {
   const { status, value, error } = asFields(envelope);
   const callId = asString(id);
-  if (status === "error") return toolResult(asString(error) ?? "Error", { callId, isError: true });
+  if (status === "error") return makeToolResult(asString(error) ?? "Error", { callId, isError: true });
   const content = isFields(value) ? value.content : value;
   const items = listFields(content);
   const forModel = items.filter((item) => getAudience(item)?.includes("assistant") !== false);
@@ -78,7 +78,7 @@ function readResult({ id, toolResult: envelope }: Fields, unhandled: Unhandled):
     .map((item) => readItemText(item, unhandled))
     .filter(Boolean)
     .join("\n");
-  return toolResult(output || (typeof content === "string" ? content : ""), {
+  return makeToolResult(output || (typeof content === "string" ? content : ""), {
     callId,
     isError: isFields(value) && value.isError === true,
   });

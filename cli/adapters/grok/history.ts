@@ -1,7 +1,7 @@
 import type { Fields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { readUserText } from "../cursor/text.ts";
-import { toFunctionCall, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { makeToolCall, makeToolResult, toFunctionCall, toNotices, toTexts, toThoughts } from "../messages.ts";
 import { makePicture } from "../pictures.ts";
 import { asFields, asString, listFields } from "../values.ts";
 
@@ -19,10 +19,10 @@ export function readHistoryItem(item: Fields, unhandled: Unhandled): Message[] {
       return toThoughts([...listTexts(item.summary), ...listTexts(item.content)].join("\n"));
     case "tool_result":
     case "tool":
-      return [toolResult(listTexts(item.content).join("\n"), { callId: item.tool_call_id })];
+      return [makeToolResult(listTexts(item.content).join("\n"), { callId: item.tool_call_id })];
     case "backend_tool_call": {
       const { tool_type: name, id, ...input } = asFields(item.kind);
-      return [toolCall(name, id, input.action ?? input)];
+      return [makeToolCall(name, id, input.action ?? input)];
     }
     default:
       unhandled(asString(item.type) ?? asString(item.role) ?? "(none)");

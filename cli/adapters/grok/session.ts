@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { readUserText } from "../cursor/text.ts";
-import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments } from "../messages.ts";
+import { makeAttachment, makeNotice, makeThought, makeToolCall, makeToolResult, withAttachments } from "../messages.ts";
 import { formatData } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
@@ -133,16 +133,16 @@ export class GrokSession {
       const words = readUserText(text);
       const last = words.pop();
       if (last) words.push(withAttachments(last, attachments));
-      this.#hold(words, at);
-    } else if (kind === "agent_thought") this.#hold([thinking(text)], at);
-    else this.#hold([kind === "host" ? notice(text) : { role: "assistant", content: text }], at);
+      this.#delay(words, at);
+    } else if (kind === "agent_thought") this.#delay([makeThought(text)], at);
+    else this.#delay([kind === "host" ? makeNotice(text) : { role: "assistant", content: text }], at);
   }
 
   #add(update: Fields, at: string | undefined): void {
     this.#endGrowing();
     const messages = this.#readMessages(update);
     if (messages.length === 0) this.#sink.skipped();
-    this.#hold(messages, at);
+    this.#delay(messages, at);
     if (update.sessionUpdate === "turn_completed") this.#endTurn(update);
   }
 
@@ -150,13 +150,13 @@ export class GrokSession {
     const type = asString(update.sessionUpdate) ?? "(none)";
     switch (type) {
       case "tool_call":
-        return [this.#call(update), ...this.#resultIn(update)];
+        return [this.#makeCall(update), ...this.#readResults(update)];
       case "tool_call_update":
-        return this.#resultIn(update);
+        return this.#readResults(update);
       case "compaction_checkpoint":
-        return [notice("The conversation so far was compacted.")];
+        return [makeNotice("The conversation so far was compacted.")];
       case "rewind_marker":
-        return [notice("The conversation went back to an earlier point.")];
+        return [makeNotice("The conversation went back to an earlier point.")];
       case "model_changed":
         this.#model = asString(update.model_id) ?? this.#model;
         return [];
@@ -168,19 +168,19 @@ export class GrokSession {
     }
   }
 
-  #call({ toolCallId, title, rawInput }: Fields): Message {
+  #makeCall({ toolCallId, title, rawInput }: Fields): Message {
     const id = asString(toolCallId);
     const name = asString(title) ?? "tool";
-    const message = toolCall(name, id, rawInput);
-    if (id && !isGiven(rawInput)) this.#bare.set(id, { message, name });
+    const message = makeToolCall(name, id, rawInput);
+    if (id && !isPresent(rawInput)) this.#bare.set(id, { message, name });
     return message;
   }
 
-  #resultIn({ toolCallId, status, content, rawInput, rawOutput }: Fields): Message[] {
+  #readResults({ toolCallId, status, content, rawInput, rawOutput }: Fields): Message[] {
     const id = asString(toolCallId) ?? "";
     const bare = this.#bare.get(id);
-    if (bare && isGiven(rawInput)) {
-      Object.assign(bare.message, toolCall(bare.name, id, rawInput));
+    if (bare && isPresent(rawInput)) {
+      Object.assign(bare.message, makeToolCall(bare.name, id, rawInput));
       this.#bare.delete(id);
     }
     if ((status !== "completed" && status !== "failed") || this.#answered.has(id)) return [];
@@ -191,11 +191,11 @@ export class GrokSession {
       .filter(isFields)
       .map((block) => this.#readText(block))
       .join("");
-    const raw = asString(rawOutput) ?? (isGiven(rawOutput) ? JSON.stringify(rawOutput) : "");
-    return [toolResult(text || raw, { callId: id || undefined, isError: status === "failed" })];
+    const raw = asString(rawOutput) ?? (isPresent(rawOutput) ? JSON.stringify(rawOutput) : "");
+    return [makeToolResult(text || raw, { callId: id || undefined, isError: status === "failed" })];
   }
 
-  #hold(messages: Message[], at: string | undefined): void {
+  #delay(messages: Message[], at: string | undefined): void {
     for (const message of messages) {
       if (at) message.createdAt = at;
       this.#delayed.push(message);
@@ -229,7 +229,7 @@ export class GrokSession {
   }
 }
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** An id is repeated soon, or never. */
 function remember(ids: Set<string>, id: string): void {

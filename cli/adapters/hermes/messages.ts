@@ -1,7 +1,7 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
-import { notice, toFunctionCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { makeNotice, makeToolResult, toFunctionCall, toTexts, toThoughts } from "../messages.ts";
 import { makePicture } from "../pictures.ts";
 import { readColumnText, readJsonList } from "../sqlite.ts";
 import { asFields, asString, joinTexts } from "../values.ts";
@@ -58,19 +58,19 @@ function readContent(row: Fields, sink: Sink): MessageContent {
 function readUserMessages({ text, images }: MessageContent, { summary, display_kind: kind }: Fields): Message[] {
   const shown = asString(kind);
   if (summary === 1 || summaryStart.test(text) || (shown && shown !== "skill_invocation")) {
-    return text.trim() ? [notice(text, "user")] : [];
+    return text.trim() ? [makeNotice(text, "user")] : [];
   }
   const [, skill] = skillStart.exec(text) ?? [];
   if (skill === undefined) return [...toTexts("user", text), ...images];
   const at = text.indexOf(skillWords);
   const words = at === -1 ? "" : text.slice(at + skillWords.length).trim();
-  return [{ role: "user", content: `/${skill} ${words}`.trim() }, notice(text, "user"), ...images];
+  return [{ role: "user", content: `/${skill} ${words}`.trim() }, makeNotice(text, "user"), ...images];
 }
 
 function readAnswer({ text }: MessageContent, { summary, display_kind: kind }: Fields): Message[] {
   if (!text.trim()) return [];
   const isPrograms = summary === 1 || summaryStart.test(text) || kind === "hidden";
-  return [isPrograms ? notice(text, "assistant") : { role: "assistant", content: text }];
+  return [isPrograms ? makeNotice(text, "assistant") : { role: "assistant", content: text }];
 }
 
 function readThought({ reasoning, reasoning_content: content }: Fields): Message[] {
@@ -89,5 +89,5 @@ function readResult({ text, images }: MessageContent, callId: string | undefined
   const { output, exit_code: code, error, success } = asFields(parsed);
   const shown = joinTexts([asString(output) ?? text, ...images.map(({ content }) => content)]);
   const isError = asString(error) !== undefined || success === false;
-  return toolResult(shown, { callId, isError, exitCode: code });
+  return makeToolResult(shown, { callId, isError, exitCode: code });
 }

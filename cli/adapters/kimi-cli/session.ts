@@ -1,10 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import {
-  notice,
+  makeNotice,
+  makeToolResult,
   toFunctionCall,
   toNotices,
-  toolResult,
   toTexts,
   toThoughts,
   withAttachments,
@@ -80,17 +80,17 @@ export class KimiCliSession {
     switch (type) {
       case "TurnBegin":
       case "SteerInput":
-        return this.#parts(payload.user_input, "user");
+        return this.#readParts(payload.user_input, "user");
       case "ContentPart":
-        return this.#parts([payload], "assistant");
+        return this.#readParts([payload], "assistant");
       case "ToolCall":
         return [toFunctionCall(payload)];
       case "ToolResult":
-        return [this.#result(payload)];
+        return [this.#readResult(payload)];
       case "StepInterrupted":
-        return [notice("The step was interrupted.")];
+        return [makeNotice("The step was interrupted.")];
       case "CompactionBegin":
-        return [notice("The conversation so far was compacted.")];
+        return [makeNotice("The conversation so far was compacted.")];
       case "Notification":
         return toNotices(joinTexts([payload.title, payload.body]));
       case "PlanDisplay":
@@ -107,12 +107,12 @@ export class KimiCliSession {
     }
   }
 
-  #parts(content: unknown, role: "user" | "assistant"): Message[] {
+  #readParts(content: unknown, role: "user" | "assistant"): Message[] {
     const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
-    return listFields(parts).flatMap((part) => this.#part(part, role));
+    return listFields(parts).flatMap((part) => this.#readPart(part, role));
   }
 
-  #part(part: Fields, role: "user" | "assistant"): Message[] {
+  #readPart(part: Fields, role: "user" | "assistant"): Message[] {
     const type = asString(part.type) ?? "(none)";
     const [, kind] = /^(image|audio|video)_url$/.exec(type) ?? [];
     if (type === "text") return toTexts(role, part.text);
@@ -122,16 +122,16 @@ export class KimiCliSession {
     return [];
   }
 
-  #result(payload: Fields): Message {
+  #readResult(payload: Fields): Message {
     const { output, message, is_error: isError } = asFields(payload.return_value);
     const text =
       typeof output === "string"
         ? output
-        : this.#parts(output, "assistant")
+        : this.#readParts(output, "assistant")
             .map(({ content }) => content)
             .join("\n");
     const callId = asString(payload.tool_call_id);
-    return toolResult(text || (asString(message) ?? ""), {
+    return makeToolResult(text || (asString(message) ?? ""), {
       callId,
       session: this.#agents.get(callId ?? ""),
       isError: isError === true,

@@ -1,7 +1,14 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { joinBlockTexts, readAssistantBlocks, splitUserText, toBlocks } from "../blocks.ts";
-import { notice, type ToolOutcome, toFunctionCall, toNotices, toolResult, withAttachments } from "../messages.ts";
+import {
+  makeNotice,
+  makeToolResult,
+  type ToolOutcome,
+  toFunctionCall,
+  toNotices,
+  withAttachments,
+} from "../messages.ts";
 import { describeUrl, formatUrl } from "../pictures.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
@@ -30,11 +37,11 @@ export function readAppended(message: Fields, unhandled: Unhandled): Message[] {
 }
 
 export const makeResult = (content: unknown, outcome: ToolOutcome, unhandled: Unhandled): Message =>
-  toolResult(joinBlockTexts(replaceMedia(content), unhandled), outcome);
+  makeToolResult(joinBlockTexts(replaceMedia(content), unhandled), outcome);
 
 export function readCompaction({ summary, contextSummary }: Fields, unhandled: Unhandled): Message[] {
   const text = asString(summary) ?? asString(contextSummary);
-  if (text) return [notice(text)];
+  if (text) return [makeNotice(text)];
   return isFields(summary) ? makeNotices(summary.content, "system", unhandled) : [];
 }
 
@@ -53,7 +60,7 @@ function formatCommand({ skillName, skillArgs, commandName, commandArgs }: Field
 
 function makeNotices(content: unknown, role: string, unhandled: Unhandled): Message[] {
   const text = joinBlockTexts(replaceMedia(content), unhandled);
-  return text.trim() === "" ? [] : [notice(text, role)];
+  return text.trim() === "" ? [] : [makeNotice(text, role)];
 }
 
 const gitContext = /^\s*<git-context>[\s\S]*?<\/git-context>\s*/;

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { readAssistantBlocks } from "../blocks.ts";
-import { notice, toolCall, withTime } from "../messages.ts";
+import { makeNotice, makeToolCall, withTime } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, asTimestamp, toWords } from "../values.ts";
@@ -78,10 +78,12 @@ export class KimiSession {
       case "context.apply_compaction":
         return readCompaction(record, this.#unhandled);
       case "context.clear":
-        return [notice("The conversation so far was cleared.")];
+        return [makeNotice("The conversation so far was cleared.")];
       case "context.undo":
         return [
-          notice(count === 1 ? "The last turn was taken back." : `The last ${Number(count)} turns were taken back.`),
+          makeNotice(
+            count === 1 ? "The last turn was taken back." : `The last ${Number(count)} turns were taken back.`,
+          ),
         ];
       default:
         if (!skippedTypes.has(asString(type) ?? "")) this.#sink.unhandled(asString(type) ?? "(none)");
@@ -100,21 +102,21 @@ export class KimiSession {
       this.#sink.skipped();
       return;
     }
-    const messages = this.#eventMessages(event);
+    const messages = this.#readEvent(event);
     if (messages.length === 0) this.#sink.skipped();
     this.#delayed.push(...messages.map((message) => withTime(message, at)));
     if (this.#delayed.length > maxDelayed) this.#flush();
   }
 
-  #eventMessages(event: Fields): Message[] {
+  #readEvent(event: Fields): Message[] {
     const callId = asString(event.toolCallId);
     switch (event.type) {
       case "content.part":
         return readAssistantBlocks([event.part], this.#unhandled);
       case "tool.call":
-        return [toolCall(event.name, callId, event.args)];
+        return [makeToolCall(event.name, callId, event.args)];
       case "tool.result":
-        return [this.#result(asFields(event.result), callId)];
+        return [this.#readResult(asFields(event.result), callId)];
       default:
         if (!skippedEvents.has(asString(event.type) ?? ""))
           this.#sink.unhandled(`event.${asString(event.type) ?? "(none)"}`);
@@ -122,7 +124,7 @@ export class KimiSession {
     }
   }
 
-  #result({ output, isError }: Fields, callId: string | undefined): Message {
+  #readResult({ output, isError }: Fields, callId: string | undefined): Message {
     const result = makeResult(output, { callId, isError: isError === true }, this.#unhandled);
     const [, agent] = /^agent_id: (agent-[\w-]+)$/m.exec(result.content.slice(0, 200)) ?? [];
     if (agent && isFields(result.metadata?.result)) result.metadata.result.session = `${this.#sessionId}/${agent}`;

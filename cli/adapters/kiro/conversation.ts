@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
+import { makeToolCall, makeToolResult, toNotices, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { formatData } from "../pictures.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
@@ -58,7 +58,7 @@ export function joinResult(parts: OutputPart[], callId: string | undefined, stat
     .filter(Boolean)
     .join("\n");
   const exitCode = parts.map((part) => part.exitCode).find((code) => code !== undefined);
-  return toolResult(text, { callId, isError: /^error$/i.test(asString(status) ?? ""), exitCode });
+  return makeToolResult(text, { callId, isError: /^error$/i.test(asString(status) ?? ""), exitCode });
 }
 
 export function readAssistant(assistant: unknown, unhandled: Unhandled): Message[] {
@@ -72,7 +72,7 @@ export function readAssistant(assistant: unknown, unhandled: Unhandled): Message
     ...toThoughts(findThought(answer.thinking)),
     ...toTexts("assistant", answer.content),
     ...calls.map(({ id, name, orig_name: original, args }) =>
-      toolCall(asString(name) || asString(original) || "tool", asString(id), args),
+      makeToolCall(asString(name) || asString(original) || "tool", asString(id), args),
     ),
   ];
 }

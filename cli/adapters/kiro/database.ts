@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { hasColumn, makeInputPath } from "../sqlite.ts";
 import { asFields, asString } from "../values.ts";
@@ -52,7 +52,7 @@ export async function readConversation(database: DatabaseSync, id: string, sourc
   session.noteFolder(row.key);
   for (const time of [row.created, row.changed]) session.noteTime(time);
   const summary = asString(row.summary);
-  if (summary) session.send([notice(summary, "user")]);
+  if (summary) session.send([makeNotice(summary, "user")]);
   const history = database
     .prepare(
       `SELECT json_each.value AS entry FROM ${table} AS one, json_each(one.value, '$.history') WHERE one.rowid = ?`,

@@ -6,7 +6,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
-import { notice, toolCall, toolResult, toTexts, withTime } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toTexts, withTime } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readObjectFile } from "../session-files.ts";
 import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
@@ -84,7 +84,7 @@ function readAction(action: Fields, unhandled: Unhandled): Message[] {
   const said = asString(output.message);
   const timed = (messages: Message[]) => messages.map((message) => withTime(message, action.emittedAt));
   if (type === "say") return timed(toTexts("assistant", said));
-  if (type === "displayError") return timed([notice(asString(action.errorMessage) ?? "An error occurred.")]);
+  if (type === "displayError") return timed([makeNotice(asString(action.errorMessage) ?? "An error occurred.")]);
   if (!tools.has(type)) {
     if (!skippedActions.has(type)) unhandled(`action.${type}`);
     return [];
@@ -93,5 +93,5 @@ function readAction(action: Fields, unhandled: Unhandled): Message[] {
   const isOver = action.output !== undefined || action.actionState === "Error";
   const result = asString(output.output) ?? said ?? "";
   const outcome = { callId, isError: action.actionState === "Error", exitCode: output.exitCode };
-  return timed([toolCall(type, callId, action.input), ...(isOver ? [toolResult(result, outcome)] : [])]);
+  return timed([makeToolCall(type, callId, action.input), ...(isOver ? [makeToolResult(result, outcome)] : [])]);
 }

@@ -4,7 +4,7 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink, Unhandled } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
-import { notice, thinking, toNotices, toolCall, toolResult, withAttachments } from "../messages.ts";
+import { makeNotice, makeThought, makeToolCall, makeToolResult, toNotices, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asFields, asString, toWords } from "../values.ts";
 import { source } from "./conversation.ts";
@@ -50,11 +50,11 @@ function readMessages(payload: Fields, unhandled: Unhandled): Message[] {
     case "assistant":
       // A thought is three dots, because its text is encrypted elsewhere.
       if (!text.trim() || /^(?:\.{3}|…)$/.test(text.trim())) return [];
-      return [payload.operationType === "Reasoning" ? thinking(text) : { role: "assistant", content: text }];
+      return [payload.operationType === "Reasoning" ? makeThought(text) : { role: "assistant", content: text }];
     case "tool_call":
-      return [toolCall(payload.toolName, callId, payload.args)];
+      return [makeToolCall(payload.toolName, callId, payload.args)];
     case "tool_result":
-      return [toolResult(text, { callId, isError: payload.success === false })];
+      return [makeToolResult(text, { callId, isError: payload.success === false })];
     default:
       return readOther(type, payload, unhandled);
   }
@@ -63,7 +63,7 @@ function readMessages(payload: Fields, unhandled: Unhandled): Message[] {
 function readOther(type: string, payload: Fields, unhandled: Unhandled): Message[] {
   const { key, value } = payload;
   if (type === "session_metadata" && key === "displayError") return toNotices(asFields(value).message);
-  if (type === "tombstone") return [notice("The conversation so far was summarized.")];
+  if (type === "tombstone") return [makeNotice("The conversation so far was summarized.")];
   if (!skipped.has(type)) unhandled(type);
   return [];
 }

@@ -3,7 +3,7 @@ import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink, Unhandled } from "../adapter.ts";
-import { notice, toNotices, toolCall, toTexts, toThoughts } from "../messages.ts";
+import { makeNotice, makeToolCall, toNotices, toTexts, toThoughts } from "../messages.ts";
 import { formatData } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
@@ -61,11 +61,11 @@ function readMessages(kind: unknown, data: Fields, unhandled: Unhandled): Messag
     case "Compaction":
       return toNotices(data.summary, "user");
     case "CancelledPrompt":
-      return [notice("The prompt was taken back.")];
+      return [makeNotice("The prompt was taken back.")];
     case "ResetTo":
-      return [notice("The conversation went back to an earlier point.")];
+      return [makeNotice("The conversation went back to an earlier point.")];
     case "Clear":
-      return [notice("The conversation was cleared.")];
+      return [makeNotice("The conversation was cleared.")];
     default:
       unhandled(asString(kind) ?? "(none)");
       return [];
@@ -81,7 +81,7 @@ function readBlock({ kind, data }: Fields, role: string, unhandled: Unhandled): 
     case "reasoning":
       return toThoughts(asString(fields.text) ?? data);
     case "toolUse":
-      return [toolCall(fields.name, fields.toolUseId, fields.input)];
+      return [makeToolCall(fields.name, fields.toolUseId, fields.input)];
     case "toolResult":
       return [joinResult(readOutputParts(fields.content, unhandled), asString(fields.toolUseId), fields.status)];
     case "image":

@@ -1,6 +1,6 @@
 import type { Fields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withTime } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toNotices, toTexts, toThoughts, withTime } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 import { makeFileMessage, readErrors } from "./parts.ts";
 
@@ -25,7 +25,7 @@ export function readNewerMessage(message: Fields, unhandled: Unhandled): Message
     case "system":
       return isBlank(message.text) ? [] : toNotices(message.text, type === "system" ? "system" : "user");
     case "compaction":
-      return [notice(asString(message.summary) ?? "The conversation so far was compacted.")];
+      return [makeNotice(asString(message.summary) ?? "The conversation so far was compacted.")];
     default:
       if (!skippedTypes.has(type)) unhandled(`message.${type}`);
       return [];
@@ -55,12 +55,12 @@ function readTool({ id, name, state, time }: Fields, unhandled: Unhandled): Mess
   const callId = asString(id);
   const { status, input, content, structured, error } = asFields(state);
   const { created, ran, completed } = asFields(time);
-  const call = withTime(toolCall(name, callId, input), created);
+  const call = withTime(makeToolCall(name, callId, input), created);
   if (status !== "completed" && status !== "error") return [call];
   const about = asFields(structured);
   const failure = asString(asFields(error).message) ?? asString(error);
   const output = joinTexts(listFields(content).map((part) => readOutput(part, unhandled)));
-  const result = toolResult(output || (failure ?? ""), {
+  const result = makeToolResult(output || (failure ?? ""), {
     callId,
     isError: status === "error",
     exitCode: about.exit,
@@ -80,8 +80,8 @@ function readOutput(part: Fields, unhandled: Unhandled): string {
 
 function readShell({ callID, command, output, time }: Fields): Message[] {
   const callId = asString(callID);
-  const call = { ...toolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" };
+  const call = { ...makeToolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" };
   const { completed } = asFields(time);
-  const result = withTime(toolResult(asString(output) ?? "", { callId }), completed);
+  const result = withTime(makeToolResult(asString(output) ?? "", { callId }), completed);
   return completed === undefined ? [call] : [call, result];
 }

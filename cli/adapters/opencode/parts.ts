@@ -1,6 +1,14 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments, withTime } from "../messages.ts";
+import {
+  makeAttachment,
+  makeNotice,
+  makeThought,
+  makeToolCall,
+  makeToolResult,
+  withAttachments,
+  withTime,
+} from "../messages.ts";
 import { formatData, parseDataUrlType } from "../pictures.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
@@ -14,7 +22,7 @@ export function readPart(part: Fields, info: Fields, unhandled: Unhandled): Mess
       return readText(part, info);
     case "reasoning": {
       const text = asString(part.text);
-      return text ? [withTime(thinking(text), asFields(part.time).start)] : [];
+      return text ? [withTime(makeThought(text), asFields(part.time).start)] : [];
     }
     case "tool":
       return readTool(part);
@@ -23,16 +31,16 @@ export function readPart(part: Fields, info: Fields, unhandled: Unhandled): Mess
     case "subtask":
       return [makeMessage(joinTexts([part.description, part.prompt], "\n\n"), info)];
     case "compaction":
-      return [notice("The conversation so far was compacted.")];
+      return [makeNotice("The conversation so far was compacted.")];
     case "retry":
-      return [notice(`Tried again: ${formatError(part.error)}`)];
+      return [makeNotice(`Tried again: ${formatError(part.error)}`)];
     default:
       if (!skippedParts.has(type)) unhandled(`part.${type}`);
       return [];
   }
 }
 
-export const readErrors = ({ error }: Fields): Message[] => (isFields(error) ? [notice(formatError(error))] : []);
+export const readErrors = ({ error }: Fields): Message[] => (isFields(error) ? [makeNotice(formatError(error))] : []);
 
 function formatError(error: unknown): string {
   if (!isFields(error)) return "Error";
@@ -45,7 +53,7 @@ function readText({ text, synthetic, ignored, time }: Fields, info: Fields): Mes
   if (content === undefined) return [];
   const isNotice = synthetic === true || ignored === true || info.summary === true;
   const role = info.role === "assistant" ? "assistant" : "user";
-  const message = isNotice ? notice(content, role) : makeMessage(content, info);
+  const message = isNotice ? makeNotice(content, role) : makeMessage(content, info);
   return [withTime(message, asFields(time).start)];
 }
 
@@ -70,13 +78,13 @@ function readTool({ callID, tool: name, state }: Fields): Message[] {
   const callId = asString(callID);
   const { status, input, output, error, metadata, time } = asFields(state);
   const { start, end } = asFields(time);
-  const call = withTime(toolCall(name, callId, input), start);
+  const call = withTime(makeToolCall(name, callId, input), start);
   if (status !== "completed" && status !== "error") return [call];
   const about = asFields(metadata);
   const { attachments } = state as Fields;
   const files = listFields(attachments).map((file) => makeFileMessage(file, "tool").content);
   const text = asString(status === "error" ? error : output);
-  const result = toolResult(joinTexts([text, ...files]), {
+  const result = makeToolResult(joinTexts([text, ...files]), {
     callId,
     // A tool of this name answers invalid calls, and succeeds.
     isError: status === "error" || name === "invalid",

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 import { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { asFields, asString } from "../values.ts";
@@ -46,7 +46,7 @@ export class OpencodeSession {
     this.#originals = await store.originals();
     for (const id of await store.messageIds()) {
       const info = await store.message(id);
-      if (id === this.#takenBack) this.#session.send([notice("What follows was taken back.")]);
+      if (id === this.#takenBack) this.#session.send([makeNotice("What follows was taken back.")]);
       if (info && store.isNewer) this.#addNewer(info, id);
       else if (info) await this.#addMessage(info, id, store);
       await this.#sink.pause();
@@ -99,7 +99,7 @@ export class OpencodeSession {
 
   #readFacts(info: Fields, id: string): EntryFacts {
     const facts = readFacts(info, id);
-    return { ...facts, isReplayed: typeof facts.at === "number" && this.#originals.have(facts.at) };
+    return { ...facts, isReplayed: typeof facts.at === "number" && this.#originals.recognize(facts.at) };
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
-import { toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { makeToolCall, makeToolResult, toNotices, toTexts, toThoughts } from "../messages.ts";
 import { makePicture } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
@@ -51,21 +51,21 @@ export class OpenHandsSession {
     const kind = asString(event.kind) ?? "(none)";
     switch (kind) {
       case "MessageEvent":
-        return this.#message(event);
+        return this.#readMessage(event);
       case "ActionEvent":
-        return [...readThought(event), ...this.#words(event.thought, "assistant"), makeCall(event)];
+        return [...readThought(event), ...this.#readWords(event.thought, "assistant"), makeCall(event)];
       case "ObservationEvent":
-        return this.#observation(event);
+        return this.#readObservation(event);
       case "UserRejectObservation":
-        return [this.#result(event, `Action rejected: ${asString(event.rejection_reason) ?? ""}`)];
+        return [this.#makeResult(event, `Action rejected: ${asString(event.rejection_reason) ?? ""}`)];
       case "AgentErrorEvent":
-        return [this.#result(event, asString(event.error) ?? "Error")];
+        return [this.#makeResult(event, asString(event.error) ?? "Error")];
       default:
-        return this.#report(kind, event);
+        return this.#readReport(kind, event);
     }
   }
 
-  #message({ llm_message: message, extended_content: added }: Fields): Message[] {
+  #readMessage({ llm_message: message, extended_content: added }: Fields): Message[] {
     const { role, content } = asFields(message);
     if (role !== "user" && role !== "assistant") {
       this.#sink.unhandled(`role.${asString(role) ?? "(none)"}`);
@@ -73,24 +73,24 @@ export class OpenHandsSession {
     }
     const context = joinBlockTexts(added, this.#unhandled);
     const thought = role === "assistant" && isFields(message) ? readThought(message) : [];
-    return [...thought, ...this.#words(content, role), ...toNotices(context, "user")];
+    return [...thought, ...this.#readWords(content, role), ...toNotices(context, "user")];
   }
 
-  #words(content: unknown, role: "user" | "assistant"): Message[] {
+  #readWords(content: unknown, role: "user" | "assistant"): Message[] {
     return toBlocks(content).flatMap((block) => {
       if (block.type === "image") return listPictures(block).map((one) => ({ ...one, role }));
       return toTexts(role, joinBlockTexts([block], this.#unhandled));
     });
   }
 
-  #observation(event: Fields): Message[] {
+  #readObservation(event: Fields): Message[] {
     const observation = asFields(event.observation);
     const blocks = toBlocks(observation.content).map((block) =>
       block.type === "image" ? { type: "text", text: listPictures(block)[0]?.content ?? "" } : block,
     );
     const output = joinBlockTexts(blocks, this.#unhandled) || (asString(observation.output) ?? "");
     const added = joinBlockTexts(event.extended_content, this.#unhandled);
-    const result = toolResult(output, {
+    const result = makeToolResult(output, {
       callId: event.tool_call_id,
       isError: observation.is_error === true,
       exitCode: observation.exit_code ?? asFields(observation.metadata).exit_code,
@@ -98,11 +98,11 @@ export class OpenHandsSession {
     return [result, ...toNotices(added, "user")];
   }
 
-  #result({ tool_call_id: callId }: Fields, text: string): Message {
-    return toolResult(text, { callId, isError: true });
+  #makeResult({ tool_call_id: callId }: Fields, text: string): Message {
+    return makeToolResult(text, { callId, isError: true });
   }
 
-  #report(kind: string, event: Fields): Message[] {
+  #readReport(kind: string, event: Fields): Message[] {
     const texts: Record<string, unknown> = {
       Condensation: event.summary ?? "The conversation so far was compacted.",
       CondensationSummaryEvent: event.summary,
@@ -148,7 +148,7 @@ function readThought({
 function makeCall({ tool_name: name, tool_call_id: id, tool_call: call, action }: Fields): Message {
   const details = asFields(call);
   const input = asString(details.arguments) ?? action;
-  return toolCall(name ?? details.name, id ?? details.id, input);
+  return makeToolCall(name ?? details.name, id ?? details.id, input);
 }
 
 const listPictures = ({ image_urls: urls }: Fields): Message[] => (Array.isArray(urls) ? urls : []).map(makePicture);

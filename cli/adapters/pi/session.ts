@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, readAssistantBlocks, readUserBlocks, toBlocks } from "../blocks.ts";
-import { notice, toNotices, toolCall, toolResult } from "../messages.ts";
+import { makeNotice, makeToolCall, makeToolResult, toNotices } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
@@ -68,10 +68,10 @@ export class PiSession {
         this.#addRequest(record);
         return;
       case "context_edit":
-        this.#send([this.#contextEdit(record)], record, record.timestamp);
+        this.#send([this.#makeContextEdit(record)], record, record.timestamp);
         return;
       case "reset_boundary":
-        this.#send([notice("The conversation so far was cleared.")], record, record.timestamp);
+        this.#send([makeNotice("The conversation so far was cleared.")], record, record.timestamp);
         return;
       case "message":
         this.#addMessage(record);
@@ -81,7 +81,7 @@ export class PiSession {
         this.#send(toNotices(record.summary), record, record.timestamp, readCost(record));
         return;
       case "custom_message":
-        this.#send(this.#custom(record), record, record.timestamp);
+        this.#send(this.#readCustom(record), record, record.timestamp);
         return;
       default:
         if (!skippedTypes.has(asString(record.type) ?? "")) this.#sink.unhandled(asString(record.type) ?? "(none)");
@@ -118,7 +118,7 @@ export class PiSession {
     }
     const at = record.timestamp ?? message.timestamp;
     if (message.role !== "assistant") {
-      this.#send(this.#others(message), record, at);
+      this.#send(this.#readOtherRoles(message), record, at);
       return;
     }
     const messages = readAssistantBlocks(message.content, this.#unhandled);
@@ -131,16 +131,16 @@ export class PiSession {
     });
   }
 
-  #others(message: Fields): Message[] {
+  #readOtherRoles(message: Fields): Message[] {
     switch (message.role) {
       case "user":
         return readUserBlocks(message.content, this.#unhandled);
       case "toolResult":
-        return [this.#result(message)];
+        return [this.#makeResult(message)];
       case "bashExecution":
-        return this.#command(message);
+        return this.#readCommand(message);
       case "custom":
-        return this.#custom(message);
+        return this.#readCustom(message);
       case "branchSummary":
       case "compactionSummary":
         return toNotices(message.summary);
@@ -153,13 +153,13 @@ export class PiSession {
     }
   }
 
-  #result(message: Fields): Message {
+  #makeResult(message: Fields): Message {
     const isError = message.isError === true;
     const details = asFields(message.details);
     const output = joinBlockTexts(message.content, this.#unhandled);
     const [, code] =
       (isError && message.toolName === "bash" && /\nCommand exited with code (\d{1,3})$/.exec(output)) || [];
-    return toolResult(output, {
+    return makeToolResult(output, {
       callId: asString(message.toolCallId),
       isError,
       exitCode: code === undefined ? undefined : Number(code),
@@ -171,24 +171,24 @@ export class PiSession {
   /** For example, a request that keeps the cache warm. */
   #addRequest(record: Fields): void {
     const about = joinTexts([record.kind, record.note], ", ");
-    const message = notice(`Request beside the conversation: ${about || "unknown"}.`);
+    const message = makeNotice(`Request beside the conversation: ${about || "unknown"}.`);
     this.#send([message], record, record.timestamp, { ...readCost(record), model: record.model });
   }
 
   /** The entry itself stays as it was. */
-  #contextEdit({ replacement }: Fields): Message {
-    if (!isFields(replacement)) return notice("An earlier message was left out of further requests.");
+  #makeContextEdit({ replacement }: Fields): Message {
+    if (!isFields(replacement)) return makeNotice("An earlier message was left out of further requests.");
     const text = joinBlockTexts(replacement.content, this.#unhandled);
-    return notice(`An earlier message was replaced in further requests:\n\n${text}`.trim());
+    return makeNotice(`An earlier message was replaced in further requests:\n\n${text}`.trim());
   }
 
-  #command({ command, output, exitCode }: Fields): Message[] {
+  #readCommand({ command, output, exitCode }: Fields): Message[] {
     const callId = `command-${this.#commands++}`;
-    const result = toolResult(asString(output) ?? "", { callId, exitCode: asCount(exitCode) });
-    return [{ ...toolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" }, result];
+    const result = makeToolResult(asString(output) ?? "", { callId, exitCode: asCount(exitCode) });
+    return [{ ...makeToolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" }, result];
   }
 
-  #custom({ content }: Fields): Message[] {
+  #readCustom({ content }: Fields): Message[] {
     return toNotices(joinBlockTexts(content, this.#unhandled));
   }
 
@@ -196,7 +196,7 @@ export class PiSession {
 
   #send(messages: Message[], record: Fields, at: unknown, facts: EntryFacts = {}): void {
     const isStored = this.#forkedAt > 0 && toMilliseconds(record.timestamp) < this.#forkedAt;
-    const isReplayed = this.#originals.have(makeEntryKey(record)) || isStored;
+    const isReplayed = this.#originals.recognize(makeEntryKey(record)) || isStored;
     this.#session.add(messages, { at, uuid: record.id, isReplayed, ...facts });
   }
 

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { listAttachments, readExitCode, readPartText, readResponse, splitUserText } from "../gemini/parts.ts";
-import { notice, thinking, toNotices, toolCall, toolResult, withAttachments } from "../messages.ts";
+import { makeNotice, makeThought, makeToolCall, makeToolResult, toNotices, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
@@ -88,13 +88,13 @@ export class QwenSession {
     const parts = listFields(message.parts);
     switch (record.type) {
       case "user":
-        return this.#userMessages(parts, record);
+        return this.#readUserMessages(parts, record);
       case "assistant":
-        return parts.flatMap((part) => this.#part(part, "assistant", record));
+        return parts.flatMap((part) => this.#readPart(part, "assistant", record));
       case "tool_result":
-        return this.#results(parts, record);
+        return this.#readResults(parts, record);
       case "system":
-        return this.#system(record, parts);
+        return this.#readSystemRecord(record, parts);
       default:
         this.#sink.unhandled(asString(record.type) ?? "(none)");
         return [];
@@ -102,11 +102,11 @@ export class QwenSession {
   }
 
   /** Also separates what the program added. */
-  #userMessages(parts: Fields[], record: Fields): Message[] {
+  #readUserMessages(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     let words = "";
     for (const part of parts) {
-      for (const message of this.#part(part, "user", record)) {
+      for (const message of this.#readPart(part, "user", record)) {
         if (message.role === "user" && !message.metadata) words += words ? `\n${message.content}` : message.content;
         else messages.push(message);
       }
@@ -114,42 +114,42 @@ export class QwenSession {
     return words.trim() === "" ? messages : [...splitUserText(words), ...messages];
   }
 
-  #results(parts: Fields[], record: Fields): Message[] {
+  #readResults(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     for (const part of parts) {
       const before = messages.at(-1);
       const isBeside = before?.metadata?.result !== undefined && (part.inlineData ?? part.fileData) !== undefined;
       if (isBeside) before.content = joinTexts([before.content, this.#readText(part)]);
-      else messages.push(...this.#part(part, "tool", record));
+      else messages.push(...this.#readPart(part, "tool", record));
     }
     return messages;
   }
 
-  #part(part: Fields, role: "user" | "assistant" | "tool", record: Fields): Message[] {
+  #readPart(part: Fields, role: "user" | "assistant" | "tool", record: Fields): Message[] {
     if (isFields(part.functionCall)) {
       const { id, name, args } = part.functionCall;
-      return [toolCall(name, id, args)];
+      return [makeToolCall(name, id, args)];
     }
     if (isFields(part.functionResponse)) return [makeResult(part.functionResponse, record, this.#agents)];
     const text = this.#readText(part);
     if (text.trim() === "") return [];
     const attachments = role === "user" ? listAttachments(part) : [];
     if (attachments.length > 0) return [withAttachments({ role, content: text }, attachments)];
-    if (part.thought === true) return [thinking(text)];
+    if (part.thought === true) return [makeThought(text)];
     if (role !== "user") return [{ role, content: text }];
     const isInjected = injected.test(text) || programsRecords.has(record.subtype);
-    return [isInjected ? notice(text, "user") : { role: "user", content: text }];
+    return [isInjected ? makeNotice(text, "user") : { role: "user", content: text }];
   }
 
   readonly #readText = (part: Fields): string => readPartText(part, (type) => this.#sink.unhandled(type));
 
   /** A system record with a text is shown, whatever its name. */
-  #system({ subtype, systemPayload }: Fields, parts: Fields[]): Message[] {
+  #readSystemRecord({ subtype, systemPayload }: Fields, parts: Fields[]): Message[] {
     const name = asString(subtype) ?? "(none)";
     if (skippedSystem.has(name)) return [];
     const payload = asFields(systemPayload);
     if (name === "slash_command") return readCommand(payload);
-    if (name === "rewind") return [notice("The conversation went back to an earlier point.")];
+    if (name === "rewind") return [makeNotice("The conversation went back to an earlier point.")];
     if (name !== "chat_compression") this.#sink.unhandled(`system.${name}`);
     return toNotices(joinTexts([...parts.map((part) => part.text), payload.summary, payload.displayText]));
   }
@@ -173,7 +173,7 @@ function makeResult(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMa
   const about = asFields(toolCallResult);
   const callId = asString(part.id) ?? asString(about.callId);
   const output = readResponse(part) || (asString(about.resultDisplay) ?? "");
-  return toolResult(output, {
+  return makeToolResult(output, {
     callId,
     exitCode: readExitCode(part.name, output),
     session: agents.get(callId ?? ""),

@@ -4,7 +4,7 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
-import { notice, toFunctionCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
+import { makeNotice, makeToolResult, toFunctionCall, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { formatData } from "../pictures.ts";
 import { getHomeRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -17,7 +17,7 @@ export const vibe = makeFileAdapter({
   name: source,
   title: "Mistral Vibe",
   version: 3,
-  searchRoots: (host) => [getHomeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")],
+  getSearchRoots: (host) => [getHomeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")],
   matches: (name) => name === "messages.jsonl",
   getSibling: (path) => join(dirname(path), "meta.json"),
   async parse({ path }, sink) {
@@ -42,7 +42,7 @@ function readMessages(record: Fields, sink: Sink): Message[] {
         ...(asString(name) && { name: String(name) }),
       }));
       if (text.trim() === "" && images.length === 0) return [];
-      if (record.injected === true) return [notice(text, "user")];
+      if (record.injected === true) return [makeNotice(text, "user")];
       const pictures = images.flatMap(({ mime_type, data }) =>
         asString(data) ? formatData("image", mime_type, data) : [],
       );
@@ -56,7 +56,7 @@ function readMessages(record: Fields, sink: Sink): Message[] {
         ...listFields(record.tool_calls).map(toFunctionCall),
       ];
     case "tool":
-      return [toolResult(text, { callId: record.tool_call_id, isError: /^\s*<tool_error>/.test(text) })];
+      return [makeToolResult(text, { callId: record.tool_call_id, isError: /^\s*<tool_error>/.test(text) })];
     case "system":
       return [];
     default:

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { toolCall, toolResult } from "../messages.ts";
+import { makeToolCall, makeToolResult } from "../messages.ts";
 import { formatData } from "../pictures.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
@@ -27,7 +27,7 @@ export class TurnCalls {
   }
 
   /** Older versions show another id than the model's. */
-  messages(shown: Fields, modelId?: string): Message[] {
+  readMessages(shown: Fields, modelId?: string): Message[] {
     const id = asString(shown.toolCallId) ?? asString(shown.id);
     const sought = (modelId ?? id)?.split("__vscode-")[0];
     const call = this.#calls.find((one) => sought !== undefined && one.id.split("__vscode-")[0] === sought);
@@ -37,11 +37,11 @@ export class TurnCalls {
     const name = call?.name ?? asString(shown.toolId) ?? "tool";
     const input = call?.input ?? asString(details.input) ?? data.rawInput ?? readInput(data) ?? describe(shown);
     const output = (call && this.#readOutput(call.id)) ?? readShownOutput(data, shown.resultDetails);
-    const message = toolCall(name, id, input);
+    const message = makeToolCall(name, id, input);
     if (output === undefined && shown.isComplete !== true) return [message];
     const { exitCode, duration } = asFields(data.terminalCommandState);
     const outcome = { callId: id, isError: details.isError === true, exitCode, durationMs: asCount(duration) };
-    return [message, toolResult(output ?? "", outcome)];
+    return [message, makeToolResult(output ?? "", outcome)];
   }
 
   #readOutput(id: string): string | undefined {
@@ -55,13 +55,13 @@ export class TurnCalls {
       .filter((call) => !this.#claimed.has(call))
       .flatMap((call) => {
         const output = this.#readOutput(call.id);
-        const message = toolCall(call.name ?? "tool", call.id || undefined, call.input);
-        return output === undefined ? [message] : [message, toolResult(output, { callId: call.id })];
+        const message = makeToolCall(call.name ?? "tool", call.id || undefined, call.input);
+        return output === undefined ? [message] : [message, makeToolResult(output, { callId: call.id })];
       });
   }
 
   /** If no shown id is the model's, the calls match in order. */
-  idsInOrder(shown: Fields[]): Map<unknown, string> {
+  matchIdsByOrder(shown: Fields[]): Map<unknown, string> {
     const known = new Set(this.#calls.map(({ id }) => id.split("__vscode-")[0]));
     const isByOrder =
       shown.length === this.#calls.length && shown.every(({ toolCallId }) => !known.has(String(toolCallId)));

@@ -101,8 +101,8 @@ export class Replay {
       return;
     }
     const [first, ...rest] = path;
-    if (first === "requests") change(this.#requests, rest, kind, value, cutAt);
-    else change(this.fields, path, kind, value, cutAt);
+    if (first === "requests") applyChange(this.#requests, rest, kind, value, cutAt);
+    else applyChange(this.fields, path, kind, value, cutAt);
   }
 
   #release(line: number): void {
@@ -121,7 +121,7 @@ type Container = Record<string | number, unknown>;
 
 const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
 
-function change(root: unknown, path: (string | number)[], kind: number, value: unknown, cutAt?: number): void {
+function applyChange(root: unknown, path: (string | number)[], kind: number, value: unknown, cutAt?: number): void {
   let target: unknown = root;
   for (const key of path.slice(0, -1))
     target = isContainer(target) && Object.hasOwn(target, key) ? target[key] : undefined;

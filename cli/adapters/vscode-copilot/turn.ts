@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { makeAttachment, notice, thinking, toNotices, toolCall, withAttachments } from "../messages.ts";
+import { makeAttachment, makeNotice, makeThought, makeToolCall, toNotices, withAttachments } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, asTimestamp, listFields, toWords } from "../values.ts";
@@ -51,7 +51,7 @@ export class ChatTurn {
     const shown = new Map<unknown, Fields>();
     // A call is written again when its state has changed.
     for (const part of parts) if (isCall(part)) shown.set(part.toolCallId ?? part.id ?? part, part);
-    const ids = calls.idsInOrder([...shown.values()]);
+    const ids = calls.matchIdsByOrder([...shown.values()]);
     const hasCalls = shown.size > 0;
     for (const part of parts) {
       const key = part.toolCallId ?? part.id ?? part;
@@ -59,7 +59,7 @@ export class ChatTurn {
       if (call) {
         shown.delete(key);
         this.#flush();
-        this.#messages.push(...calls.messages(call, ids.get(call.toolCallId)));
+        this.#messages.push(...calls.readMessages(call, ids.get(call.toolCallId)));
       } else if (!isCall(part)) this.#addPart(part, hasCalls);
     }
     this.#flush();
@@ -82,7 +82,7 @@ export class ChatTurn {
         break;
       case "thinking": {
         const text = Array.isArray(part.value) ? part.value.filter(asString).join("\n") : asString(part.value);
-        if (text) this.#push(thinking(text));
+        if (text) this.#push(makeThought(text));
         break;
       }
       case "textEditGroup":
@@ -92,7 +92,7 @@ export class ChatTurn {
         break;
       case "questionCarousel":
         this.#push(
-          toolCall("ask_questions", asString(part.resolveId), { questions: part.questions, answers: part.data }),
+          makeToolCall("ask_questions", asString(part.resolveId), { questions: part.questions, answers: part.data }),
         );
         break;
       default:
@@ -114,7 +114,7 @@ export class ChatTurn {
     const given = Object.hasOwn(texts, kind) ? texts[kind] : undefined;
     if (!given && !skippedParts.has(kind)) this.#sink.unhandled(`response.${kind}`);
     const text = (given ?? []).map(getMarkdown).filter(Boolean).join("\n");
-    if (text) this.#push(notice(text));
+    if (text) this.#push(makeNotice(text));
   }
 
   #push(message: Message): void {
@@ -154,7 +154,7 @@ function readQuestion(request: Fields): Message[] {
   const variables = isFields(variableData) && Array.isArray(variableData.variables) ? variableData.variables : [];
   const attachments = variables.filter(isFields).flatMap(readAttachment);
   if (text.trim() === "" && attachments.length === 0) return [];
-  if (request.isSystemInitiated === true) return [notice(text, "user")];
+  if (request.isSystemInitiated === true) return [makeNotice(text, "user")];
   const content = text || attachments.map(({ name }) => `[${name ?? "attachment"}]`).join(" ");
   return [withAttachments({ role: "user", content }, attachments)];
 }
@@ -174,7 +174,7 @@ function formatReference({ name, inlineReference }: Fields): string {
 function makeEdit(kind: string, { uri, edits }: Fields): Message {
   const groups = Array.isArray(edits) ? edits.flat().filter(isFields) : [];
   const texts = groups.map(({ text }) => ({ old_string: "", new_string: asString(text) ?? "" }));
-  return toolCall(kind, undefined, { file_path: isFields(uri) ? getPath(uri) : "", edits: texts });
+  return makeToolCall(kind, undefined, { file_path: isFields(uri) ? getPath(uri) : "", edits: texts });
 }
 
 function findModel({ modelId }: Fields, parts: Fields[], metadata: Fields): string | undefined {

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
-import { toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
+import { makeToolCall, makeToolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { formatData } from "../pictures.ts";
 import { asFields, asString } from "../values.ts";
 
@@ -59,7 +59,7 @@ export function readAgentMessages({ content, tool_results: results }: Fields, un
       case "RedactedThinking":
         return [];
       case "ToolUse":
-        return [toolCall(fields.name, fields.id, fields.input ?? fields.raw_input)];
+        return [makeToolCall(fields.name, fields.id, fields.input ?? fields.raw_input)];
       default:
         unhandled(`agent.${kind}`);
         return [];
@@ -80,7 +80,7 @@ function readResult(id: string, result: Fields, unhandled: Unhandled): Message {
     .filter(Boolean)
     .join("\n");
   const declined = /^Permission to run tool (?:denied|action denied)|^Tool canceled by user/i.test(text);
-  return toolResult(declined ? `User rejected the call. ${text}` : text || (asString(output) ?? ""), {
+  return makeToolResult(declined ? `User rejected the call. ${text}` : text || (asString(output) ?? ""), {
     callId: result.tool_use_id ?? id,
     isError: result.is_error === true,
   });
@@ -115,7 +115,7 @@ export function readOlderMessages(message: Fields, unhandled: Unhandled): Messag
     });
   const calls = toList(message.tool_uses)
     .filter(isFields)
-    .map(({ id, name, input }) => toolCall(name, id, input));
+    .map(({ id, name, input }) => makeToolCall(name, id, input));
   const results = toList(message.tool_results).filter(isFields);
   return [...said, ...calls, ...results.map((result) => readResult("", result, unhandled))];
 }

@@ -3,7 +3,7 @@ import zlib from "node:zlib";
 import { maxDecompressed } from "../../files/byte-reader.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
-import { notice } from "../messages.ts";
+import { makeNotice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { hasColumn, makeInputPath, selectBounded } from "../sqlite.ts";
 import { readAnthropicTokens, subtractUsage, type Usage } from "../usage.ts";
@@ -77,7 +77,7 @@ function readMessages(kind: string | undefined, message: Fields, sink: Sink) {
     case "Resume":
       return [];
     case "Compaction":
-      return [notice(asString(message.summary) ?? "The conversation so far was compacted.", "user")];
+      return [makeNotice(asString(message.summary) ?? "The conversation so far was compacted.", "user")];
     default:
       unhandled(`message.${kind}`);
       return [];

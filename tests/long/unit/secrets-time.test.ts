@@ -47,6 +47,12 @@ describe("the time is linear:", () => {
     "vca_aB3dE5fG7hI9jK1lM3nO5_",
     `cookie: sess=dp.pt.dev:signkey-test-${"sess-".repeat(9)}rootly_\n`,
     `snyk_uat.AQVN.ggldt-${"cflt".repeat(16)}@tcp(@tcp(@tcp(gsk_\n`,
+    "username,password\nbob,Zk7mQwe91x\n",
+    "a,password,",
+    "insert into a (password) values ('aB3dE5fG7h')",
+    '"element":"Password","a":"b",',
+    "to Zk7mQwe91x as the password to ",
+    `${"MIIEaB3dE5fG7hJ9".repeat(4)}\n-----END PRIVATE KEY-----\n`,
     `aws_secret_access_key = "${"aB3dE5fG7h".repeat(30)}`,
   ];
 

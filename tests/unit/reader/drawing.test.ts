@@ -1,7 +1,8 @@
+import { setTimeout } from "node:timers/promises";
 import { createElement } from "react";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { makeRecentCache } from "../../../app/(app)/traces/[id]/drawing/draw.ts";
 import { operations } from "../../../app/(app)/traces/[id]/drawing/operations.ts";
-import { Recent } from "../../../app/(app)/traces/[id]/drawing/recent.ts";
 import { toHtml } from "../../../app/(app)/traces/[id]/messages/markup.ts";
 import type { Read } from "../../../app/(app)/traces/[id]/segments/read.ts";
 import { makeSegmentRows } from "../../../app/(app)/traces/[id]/segments/rows.ts";
@@ -79,32 +80,23 @@ describe("the HTML of a message", () => {
 });
 
 test("what was drawn lately is kept up to its bytes, and what was used last goes last", () => {
-  const recent = new Recent<string>(80, 1000);
-  for (const key of ["a", "b", "c", "d", "e", "f", "g", "h"]) recent.set(key, key, 10);
+  const recent = makeRecentCache<string>(80);
+  for (const key of ["a", "b", "c", "d", "e", "f", "g", "h"]) recent.set(key, key, { size: 10 });
   recent.get("a");
-  recent.set("i", "i", 10);
+  recent.set("i", "i", { size: 10 });
   expect([recent.get("a"), recent.get("b"), recent.get("i")]).toEqual(["a", undefined, "i"]);
-  recent.set("large", "large", 11);
+  recent.set("large", "large", { size: 11 });
   expect(recent.get("large")).toBeUndefined();
 });
 
-test("what was drawn is dropped once nobody asked for it in ten minutes", () => {
-  vi.useFakeTimers();
-  const recent = new Recent<string>(80, 600_000);
-  recent.set("a", "a", 10);
-  recent.set("b", "b", 10);
-  vi.advanceTimersByTime(400_000);
+test("what was drawn is dropped once nobody asked for it for some time", async () => {
+  const recent = makeRecentCache<string>(80);
+  recent.ttl = 400;
+  recent.set("a", "a", { size: 10 });
+  recent.set("b", "b", { size: 10 });
+  await setTimeout(250);
   expect(recent.get("a")).toBe("a");
-  vi.advanceTimersByTime(200_000);
-  expect(recent.get("b")).toBeUndefined();
-  expect(vi.getTimerCount()).toBe(1);
-  expect(recent.get("a")).toBe("a");
-  vi.advanceTimersByTime(600_000);
-  expect(recent.get("a")).toBeUndefined();
-  expect(vi.getTimerCount()).toBe(0);
-  recent.set("c", "c", 10);
-  vi.setSystemTime(Date.now() - 40 * 86_400_000); // more than a timer can wait
-  vi.advanceTimersByTime(600_000);
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
+  await setTimeout(250);
+  expect([...recent.keys()]).toEqual(["a"]);
+  await expect.poll(() => recent.size).toBe(0);
 });

@@ -2,6 +2,7 @@ import { kinds } from "#lib/secrets/kinds";
 import { parseTokenForm } from "#lib/secrets/token-forms";
 import { beside, harmlessFields } from "./beside.ts";
 import { fillForm, run } from "./fill-form.ts";
+import { harmlessTold, told } from "./told.ts";
 
 /** A made-up secret for each form of each kind. */
 export const formed = kinds.flatMap(({ id, forms }) =>
@@ -164,6 +165,7 @@ export const surrounded: [kind: string, before: string, secret: string, after: s
   ["assignment", "| user | password |\n|---|---|\n| ada | `", "harbor5047", "` |"],
   ["assignment", " id | api_token\n----+-----------\n  1 | ", `a7B${run("alnum:25")}`, "\n(1 row)"],
   ["assignment", '{"stdout":"db.internal:5432:app:ada:', `7${run("alnum:13")}a`, '\\n"}'],
+  ...told(run),
 ];
 
 /** The private parts of keys as JSON (RFC 7518), which have more than `d`. */
@@ -197,6 +199,7 @@ function ofAzure(): [string, string, string, string][] {
 /** What stands in code, logs and examples where a secret would be. */
 export const harmless = [
   ...harmlessFields,
+  ...harmlessTold,
   'password: "changeme"',
   "PASSWORD=your-password-here",
   'apiKey: process.env.API_KEY ?? ""',

@@ -60,7 +60,7 @@ export const examples: Example[] = [
   example("figma", "figma", `figd_${run("alnum:40")}`),
   example("cloudflare", "cloudflare", `cfut_${run("alnum:40")}${run("hex:8").toLowerCase()}`),
   example("tailscale", "tailscale", `tskey-auth-${run("alnum:17")}-${run("alnum:32")}`),
-  ...["vca", "vci", "vcr"].map((head) => example("vercel", "vercel", `${head}_${run("alnum:24")}`)),
+  ...["vca", "vci", "vcr"].map((head) => example("vercel", "vercel", `${head}_a7B${run("alnum:21")}`)),
   example("tailscale", "tailscale", `tskey-node-${run("alnum:17")}-${run("alnum:32")}`),
   example("github", "github", `ghp_${run("alnum:17")}_${run("alnum:18")}`),
   example("figma", "figma", `figd_${run("alnum:90")}`),

@@ -1,5 +1,6 @@
 import "server-only";
 import { availableParallelism } from "node:os";
+import { LRUCache } from "lru-cache";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestSignal } from "#lib/current-request";
@@ -8,7 +9,6 @@ import { SpoorError } from "#lib/errors";
 import { log } from "#lib/log";
 import { atRest } from "#lib/memory";
 import type { Operations } from "./operations";
-import { Recent } from "./recent";
 import { DrawingThread } from "./thread";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
@@ -18,19 +18,28 @@ type DrawingResult<O extends keyof Operations> = Awaited<ReturnType<Operations[O
 const maxThreads = Math.min(2, Math.max(1, availableParallelism() - 1));
 const maxWaiting = 50;
 const recentBytes = 32 * 1024 * 1024;
-/** An unused drawing is dropped after this time, since its session may be deleted by then. */
+/** Then unused values are dropped, since their sessions may be deleted. */
 const recentMs = 10 * 60_000;
+
+export const makeRecentCache = <T extends object | string>(maxSize: number) =>
+  new LRUCache<string, T>({
+    maxSize,
+    maxEntrySize: Math.floor(maxSize / 8),
+    ttl: recentMs,
+    ttlAutopurge: true,
+    updateAgeOnGet: true,
+  });
 
 type Turn = { userId: string; kind: "own" | "shared" };
 
-type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown>; isWarm: boolean };
+type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: LRUCache<string, object | string>; isWarm: boolean };
 
 const drawing = oncePerProcess(
   "drawing threads",
   (): Drawing => ({
     queue: new FairQueue(maxThreads, { perUser: 1 }),
     idle: [],
-    recent: new Recent(recentBytes, recentMs),
+    recent: makeRecentCache(recentBytes),
     isWarm: false,
   }),
 );
@@ -58,7 +67,7 @@ export async function draw<O extends keyof Operations>(
     if (known !== undefined) return known;
     drawing.isWarm = true;
     const result = await onThread(operation, input);
-    recent.set(key, result, countResultBytes(result));
+    if (result !== undefined) recent.set(key, result, { size: countResultBytes(result) });
     return result;
   } finally {
     giveBack();
@@ -78,7 +87,7 @@ export async function warmUp(): Promise<void> {
 
 /** V8 uses two bytes per character if one of them is not Latin. */
 const countResultBytes = (result: DrawingResult<keyof Operations>) =>
-  2 * ((typeof result === "string" ? result : result?.html) ?? "").length;
+  1 + 2 * ((typeof result === "string" ? result : result?.html) ?? "").length;
 
 async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<DrawingResult<O>> {
   const { idle } = drawing;
