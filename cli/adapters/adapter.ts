@@ -101,7 +101,7 @@ export interface Adapter {
   readonly version: number;
   /** The sessions name their source themselves. */
   readonly holdsAnySource?: boolean;
-  searchRoots(host: Host): SearchRoot[];
+  getSearchRoots(host: Host): SearchRoot[];
   discover(host: Host): AsyncIterable<Input>;
   /**
    * Counts unknown content, never guesses it; leaves an incomplete last line for the next run.

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { findFiles } from "../files/discovery.ts";
 import type { Adapter, Host, Input, Sink } from "./adapter.ts";
-import { withStampOf } from "./session-files.ts";
+import { addStamp } from "./session-files.ts";
 import { findSessions, type ListSessions, readDatabase } from "./sqlite.ts";
 
 type FileAdapter = Omit<Adapter, "discover"> & {
@@ -18,10 +18,10 @@ export function makeFileAdapter({ matches, accepts, getSibling, ...adapter }: Fi
   return {
     ...adapter,
     async *discover(host) {
-      for (const { path: root } of adapter.searchRoots(host)) {
+      for (const { path: root } of adapter.getSearchRoots(host)) {
         for await (const input of findFiles(root, matches)) {
           const isInput = input.stamp === "forbidden" || !accepts || (await accepts(input, root));
-          if (isInput) yield getSibling ? await withStampOf(input, getSibling(input.path)) : input;
+          if (isInput) yield getSibling ? await addStamp(input, getSibling(input.path)) : input;
         }
       }
     },

@@ -33,7 +33,7 @@ export type MissingFolder = { variable: string; path: string };
 
 export function findMissingFolders(adapters: readonly Adapter[], host: Host): MissingFolder[] {
   const missing = new Map<string, MissingFolder>();
-  for (const { path, variable } of adapters.flatMap((adapter) => adapter.searchRoots(host))) {
+  for (const { path, variable } of adapters.flatMap((adapter) => adapter.getSearchRoots(host))) {
     if (variable === undefined || isShared(variable) || existsSync(path)) continue;
     const value = host.env[variable];
     const lists = [",", delimiter].flatMap((separator) => splitFolders(host, value, separator));

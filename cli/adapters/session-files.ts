@@ -8,7 +8,7 @@ import type { Input, Sink } from "./adapter.ts";
 import { asFields } from "./values.ts";
 
 /** Makes the stamp also change with another file, such as one with the session's title. */
-export async function withStampOf(input: Input, path: string): Promise<Input> {
+export async function addStamp(input: Input, path: string): Promise<Input> {
   const file = await statInput(path);
   return file ? { ...input, stamp: `${input.stamp} ${file.stamp}` } : input;
 }

@@ -107,7 +107,7 @@ const databaseEnding = /\.(?:db|vscdb|sqlite3?)$/;
 
 export const makeInputPath = (database: string, id: string): string => `${database}${separator}${id}`;
 
-/** Splits a path made by `inputPath`; the path of a file has no id. */
+/** Splits a path of an input in a database; the path of a file has no id. */
 export function splitInputPath(path: string): { database: string; id?: string } {
   for (let at = path.indexOf(separator); at !== -1; at = path.indexOf(separator, at + 1)) {
     const database = path.slice(0, at);
@@ -129,7 +129,7 @@ export async function statDatabase(path: string): Promise<Input | undefined> {
   };
 }
 
-/** Lists the sessions of a database; the path of each is made by `inputPath`. */
+/** Lists the sessions of a database. */
 export type ListSessions = (path: string, database: DatabaseSync) => Input[];
 
 const listings = new Map<string, { stamp: string; inputs: Input[] }>();

@@ -27,7 +27,7 @@ export async function doctor(context: Context): Promise<number> {
     { name: "client", ok: true, detail: `spoor ${running.version}, Node ${process.version}, ${context.host.platform}` },
     ...(await checkServer(context, connection)),
     await checkSettings(context),
-    ...(await Promise.all(adapters.map((one) => checkRoots(one.title, one.searchRoots(context.host))))).flat(),
+    ...(await Promise.all(adapters.map((one) => checkRoots(one.title, one.getSearchRoots(context.host))))).flat(),
     await checkWritable(
       "settings folder",
       configFolder(context.host),

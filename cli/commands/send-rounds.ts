@@ -93,7 +93,7 @@ function listLookedAt(searches: ReadonlyMap<string, Search>, host: Host): Record
     const { only, walked, listed, files, milliseconds } = search;
     // An adapter may have searched its folder with functions of its own.
     if (!only)
-      for (const { path } of adapter.searchRoots(host)) if (!walked.has(path) && !files.has(path)) listed.add(path);
+      for (const { path } of adapter.getSearchRoots(host)) if (!walked.has(path) && !files.has(path)) listed.add(path);
     const paths = { walked: [...walked], listed: [...listed], files: [...files] };
     lookedAt[adapter.name] = { isWhole: only === undefined, ...paths, milliseconds };
   }

@@ -68,7 +68,7 @@ const variables = [
 ];
 
 export function collectEnvironment(host: Host): Record<string, string> {
-  const own = adapters.flatMap((adapter) => adapter.searchRoots(host).map(({ variable }) => variable));
+  const own = adapters.flatMap((adapter) => adapter.getSearchRoots(host).map(({ variable }) => variable));
   const names = [...new Set([...variables, ...own])].sort();
   return Object.fromEntries(
     names.flatMap((name) => (name !== undefined && host.env[name] ? [[name, host.env[name]]] : [])),

@@ -99,7 +99,7 @@ export async function readVisit(userId: string, now: Date): Promise<Visit> {
   return { seenAt, since: (isNew ? seenAt : newsSince) ?? undefined };
 }
 
-/** Of several calls at once, one begins the visit. */
+/** One of several concurrent calls begins the visit. */
 export async function noteVisit(userId: string, now: Date): Promise<void> {
   const { seenAt, since } = await readVisit(userId, now);
   await prisma().user.updateMany({

@@ -221,7 +221,7 @@ export async function getLogin(id: string): Promise<LoginRequest | undefined> {
 type LoginDecision = "approved" | "denied";
 
 /**
- * Of several decisions at once one takes effect.
+ * One of several concurrent decisions takes effect.
  * @param granted by default what the client asked for
  * @returns whether this one did
  */

@@ -77,7 +77,7 @@ export const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36
 const [valueChars, keyChars] = [160, 264];
 const restOfKey = /[\w+/=.~%-]{0,4000}/y;
 
-/** Reads few characters unless they may be of a key, since other values may stand in them, which are read once more. */
+/** Reads few characters unless they may be of a key, since they may contain other values, which are read once more. */
 export function readValueAt(text: string, from: number, quote: string, isLine: boolean): string {
   const value = readValue(text.slice(from, from + valueChars), quote, isLine);
   if (value.length < valueChars || !(isDense(value) || isLong(value))) return value.length < valueChars ? value : "";

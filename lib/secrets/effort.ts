@@ -7,7 +7,7 @@ export const unreadKind = "unread";
 /** The unit is the time that reading ten characters takes; a close look takes some microseconds. */
 export const costs = { glance: 1, attempt: 4, look: 32, chars: (count: number) => (count + 60) / 4 };
 const maxEffort = 4000 * costs.look;
-/** Some secrets stand before the word that identifies them, so masking begins earlier. */
+/** Some secrets precede the word that identifies them, so masking begins earlier. */
 const maskedCharsBefore = 400;
 
 /** One for all texts, of which one is searched at a time. */

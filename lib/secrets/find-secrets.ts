@@ -31,7 +31,7 @@ export type Secret = SecretPlace & { certain: boolean };
 type SearchWord = {
   word: string;
   length: number;
-  /** Of some letters only the lower byte is searched. */
+  /** The search compares only the lower byte of some letters. */
   isWide: boolean;
   detector: Detector | undefined;
 };
@@ -76,7 +76,7 @@ export function findSecrets(text: string): Secret[] {
   return more.length === 0 ? secrets : mergeSecrets(secrets, restoreEscapes(text, more));
 }
 
-/** Of two secrets that overlap the preferred one stays, and covers both. */
+/** The preferred one of two overlapping secrets stays, and covers both. */
 function mergeSecrets(secrets: Secret[], more: Secret[]): Secret[] {
   const all: Secret[] = [];
   for (const secret of [...secrets, ...more].sort((a, b) => a.start - b.start || b.end - a.end)) {
@@ -164,7 +164,7 @@ function isMarked(text: string, { start, end }: SecretPlace): boolean {
 
 const getRank = (secret: Secret) => (secret.certain ? 0 : kinds.length) + (rank.get(secret.kind) ?? 0);
 
-/** Of two that overlap the certain one stays, otherwise that of the earlier kind. */
+/** The certain one of two overlapping secrets stays, otherwise that of the earlier kind. */
 function removeOverlaps(places: SecretPlace[]): Secret[] {
   const secrets = places.map((place) => ({ ...place, certain: certain.has(place.kind) }));
   secrets.sort((a, b) => a.start - b.start || b.end - a.end);

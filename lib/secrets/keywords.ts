@@ -3,7 +3,6 @@ const minCopiedChars = 100;
 const pieceChars = 64 * 1024;
 const piece = new Uint8Array(pieceChars);
 const pieceBuffer = Buffer.from(piece.buffer);
-/** Pairs of a state and an end, for each half of a piece. */
 const [early, later] = [new Int32Array(pieceChars), new Int32Array(pieceChars)];
 
 type OnWord = (word: number, end: number) => void;
@@ -17,7 +16,6 @@ export class KeywordSearch {
   readonly #rowBits: number;
   /** The first row of a state at which words end; all other rows come first. */
   readonly #firstEnd: number;
-  /** The words that end at each of these states. */
   readonly #found: number[][];
   readonly #longest: number;
 
@@ -44,7 +42,6 @@ export class KeywordSearch {
     this.#firstEnd = (order.length - this.#found.length) * width;
   }
 
-  /** Reports each word's index and end, in the order of the ends. */
   find(text: string, see: OnWord): void {
     if (text.length < minCopiedChars) {
       this.#readText(text, see);
@@ -67,7 +64,6 @@ export class KeywordSearch {
     return this.#pass(this.#pass(this.#pass(0, before), text), behind) >= 0;
   }
 
-  /** @returns the state after a text; -1 once it has a word */
   #pass(state: number, text: string): number {
     if (state < 0) return state;
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
@@ -88,7 +84,6 @@ export class KeywordSearch {
     }
   }
 
-  /** @param from the piece's place in its text. @returns the state at its end */
   #readPiece(state: number, length: number, from: number, see: OnWord): number {
     let last = state;
     for (let at = 0; at < length; at += 1) {
@@ -164,7 +159,7 @@ function add(next: Int32Array, width: number, found: number[][], word: number[],
 }
 
 /**
- * Where no word continues, the search continues from the longest suffix that begins a word.
+ * If no word continues, the search continues from the longest suffix that begins a word.
  *
  * @returns the states, those after few letters first, where text nearly always is
  */

@@ -232,7 +232,7 @@ cookie | Cookie of a sign-in | Sign out of the service, everywhere.
 assignment | Password or key | at the issuing service
 `;
 
-/** Of two kinds that fit the same text, the earlier one is chosen. */
+/** The earlier one of two kinds that fit the same text is chosen. */
 export const kinds: readonly Kind[] = [...kindsIn(certain, true), ...kindsIn(likely, false)];
 
 function kindsIn(table: string, certain: boolean): Kind[] {

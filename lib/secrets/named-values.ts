@@ -75,9 +75,10 @@ const anyQuote = String.raw`\\{0,7}["']`;
 const nextField = String.raw`(?:${blank}|,){1,80}`;
 const fieldName = String.raw`(?:${anyQuote})?[\w$.-]{1,40}(?:${anyQuote})?${blank}{0,4}[:=]${blank}{0,4}`;
 const fieldValue = String.raw`(?:\\{0,7}"[^"\n]{0,300}"|'[^'\n]{0,300}'|[\w.+/@-]{1,100}|\[[^[\]{}]{0,300}\]|\{[^{}]{0,300}\})`;
-const valueField = String.raw`(?:${anyQuote})?[\w-]{0,20}?(?:value|val|secretstring)(?:${anyQuote})?${blank}{0,4}[:=]${blank}{0,4}(${anyQuote})?`;
+const valueName = String.raw`(?:value|val|secretstring)(?:${anyQuote})?${blank}{0,4}[:=]${blank}{0,4}(${anyQuote})?`;
+const valueField = String.raw`(?:${anyQuote})?[\w-]{0,20}?${valueName}`;
 const toValue = new RegExp(`^(?:${nextField}${fieldName}${fieldValue}){0,6}?${nextField}${valueField}`, "i");
-const valueBefore = new RegExp(`(?<![\\w-])${valueField}`, "gi");
+const valueBefore = new RegExp(valueName, "gi");
 const toName = new RegExp(`^(?:${anyQuote})?(?:${nextField}${fieldName}${fieldValue}){0,6}${nextField}$`);
 const nameField = /(?:name|key|id|label|title|field|variable|setting)$/i;
 const siblingChars = 400;
@@ -122,7 +123,7 @@ function findInSibling(text: string, start: number, end: number): SecretPlace | 
   const [after, quote = ""] = toValue.exec(text.slice(nameEnd, nameEnd + siblingChars)) ?? [];
   if (after !== undefined) return place(nameEnd + after.length, quote);
   const begin = Math.max(0, field - siblingChars);
-  const nearestFirst = [...text.slice(begin, field).matchAll(valueBefore)].reverse().slice(0, 4);
+  const nearestFirst = [...text.slice(begin, field).matchAll(valueBefore)].reverse().slice(0, 2);
   for (const { 0: head, 1: mark = "", index } of nearestFirst) {
     const found = place(begin + index + head.length, mark, field);
     if (found) return found;
@@ -184,7 +185,6 @@ const noValue = [
   String.raw`(?:\\{0,7}["'\x60])?(?:\$[{(]|\{\{)`,
   String.raw`[\w.-]{1,7}(?:[,;)\]}]|[^\S\n]*(?:\n|$|\\{1,3}[nrt]))`,
 ].join("|");
-/** A comma assigns only before a quote. */
 const setsNone = new RegExp(
   `${restOfQuotedName}(?:[:=][^\\S\\n]{0,8}(?:${noValue})|,(?!\\s{0,8}["'\\\\]|ParameterV))`,
   "y",
@@ -214,7 +214,6 @@ function mayAssign(text: string, end: number): boolean {
 const isSmallLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a;
 const nameCharacters = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w-]/.test(String.fromCharCode(code))));
 
-/** One of the four groups is not a word. */
 const appPassword = /^(?=(?:[a-z]{4} ){0,3}[^aeiou ]{4}(?: |$))[a-z]{4}(?: [a-z]{4}){3}$/;
 
 const isUuid = (secret: string): boolean => /^[0-9a-f]{8}-[0-9a-f-]{27}(?::fx)?$/.test(secret);

@@ -9,7 +9,7 @@ import {
 } from "#lib/secrets/credible";
 import { type Detector, findAfter, findPasswordAfter, readBefore } from "#lib/secrets/detector";
 
-/** Nothing but the value tells that this is a secret, unless a user's name stands before it. */
+/** Nothing but the value tells that this is a secret, unless a user's name precedes it. */
 const keyField = (isSecret: (value: string) => boolean, ahead?: RegExp): Detector =>
   findPasswordAfter('"key":|"key\\":|"key\\\\\\":', /^\s?\\{0,7}"([\w+/=-]{20,128})\\{0,7}"/, isSecret, {
     chars: 150,
@@ -21,7 +21,22 @@ const maxPasswordChars = 64;
 
 /** `pass: …` and `pw=…`; other words end in these, too. */
 const shortName: Detector = {
-  words: ["pass:", "pass=", "pass =", 'pass":', 'pass\\":', "pass':", "pw:", "pw=", "pw is ", "mdp:", "mdp :", "mdp="],
+  words: [
+    "pass:",
+    "pass=",
+    "pass =",
+    'pass":',
+    'pass\\":',
+    "pass':",
+    "pw:",
+    'pw":',
+    'pw\\":',
+    "pw=",
+    "pw is ",
+    "mdp:",
+    "mdp :",
+    "mdp=",
+  ],
   // Logs of Go's tests are full of "--- PASS: TestX".
   mayBe: (text, end) => !text.startsWith(" Test", end),
   find(text, start, end) {

@@ -41,7 +41,7 @@ const saidPasswords: readonly Detector[] = [
 const namesField = String.raw`(?:pass(?:word|wort|code|phrase|wd)|contraseña|mot de passe|senha|\bpwd)`;
 const jsonText = String.raw`\\{0,7}"[^"\\\n]{0,120}\\{0,7}"`;
 
-/** What a program types into a field for a password: in tests of pages, and in an agent's browser. */
+/** Tests of pages and agents' browsers type passwords into fields. */
 const typedPasswords: readonly Detector[] = [
   findPasswordAfter(
     ".fill(|.type(|.send_keys(|.sendkeys(|.presssequentially(|.setvalue(|.inserttext(",
@@ -64,6 +64,12 @@ const typedPasswords: readonly Detector[] = [
     { mayBe: (text, end) => /pass|pwd|senha|contraseña/i.test(text.slice(end, end + 70)) },
   ),
 ];
+
+/** An agent's question and what its user typed. */
+const answeredPassword = findPasswordAfter(
+  "password?|passwort?|passphrase?",
+  /^\\{0,7}"(?::|,\s{0,4}\\{0,7}"answer\\{0,7}":)\s?\\{0,7}"([^\s"\\]{6,128})\\{0,7}"/,
+);
 
 /** Arguments of a command as a list of texts. */
 const nextArgument = String.raw`^(?:\\{0,7}",\s{0,20}\\{0,7}")`;
@@ -133,7 +139,7 @@ const separatedColumn: Detector = {
     const separator = [",", ";", "\t"].find((one) => text.slice(start, end).includes(one)) ?? ",";
     const header = splitRow(line, separator).map(({ cell }) => unquote(cell));
     const columns = header.flatMap((name, index) => (namesPassword.test(name) ? [index] : []));
-    const isHeader = header.length > 1 && header.every((name) => /^[\w .-]{0,40}$/.test(name));
+    const isHeader = header.filter(Boolean).length > 1 && header.every((name) => /^[\w .-]{0,40}$/.test(name));
     if (!isHeader || columns.length === 0) return undefined;
     const places: SecretPlace[] = [];
     for (let at = next; at >= 0; ) {
@@ -192,6 +198,7 @@ const markedUp = findPasswordAfter(
 export const toldPasswords: readonly Detector[] = [
   ...saidPasswords,
   ...typedPasswords,
+  answeredPassword,
   ...listedArguments,
   separatedColumn,
   insertedPassword,

@@ -13,8 +13,17 @@ export const isWithin = ({ from, to }: SharedRange, position: number): boolean =
 /** Accounts that are nobody's. */
 const nobodys =
   /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|nobody|postgres|mysql|redis|nginx|sshd|syslog|message\S*|dbus|polkitd|reboot|systemd\S*|_\w+|.{1,2})$/i;
-const prompts =
-  /(?<![\w.@/-])(?:(?<=\\)[bfnrt])?([a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62})(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
+const login = String.raw`(?:(?<![\w.@\/-])(?:(?<=\\)[bfnrt])?|(?<=\[[\d;]{0,8}m))([a-z_][\w.-]{0,31}[@㉿][a-z][\w.-]{0,62})`;
+const colors = String.raw`(?:(?:\p{Cc}|\\{1,3}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
+/** By what else they have: `name@machine:~/api$`, `name@machine api %`, `[name@machine api]$`, those of Git for Windows and of two lines; and a public key's comment. */
+const prompts = Object.entries({
+  ":": String.raw`${login}(?=${colors}:${colors}(?:~|\/)[^\s$#]{0,200}[$#] )`,
+  " % ": String.raw`(?<=(?:^|\n|\\n|"|\) )${colors})${login}(?= [^\s%]{1,100} % )`,
+  "]": String.raw`(?<=\[)${login}(?= [^\]\s]{1,100}\][$#%])`,
+  " ": `${login}(?=${colors} ${colors}(?:MINGW|UCRT|CLANG|MSYS))`,
+  "─": String.raw`(?<=[╭┌]─{1,2}\(?)${login}`,
+  AAAA: String.raw`(?<=ssh-(?:ed25519|rsa) AAAA[\w+\/]{40,800}={0,2} )${login}`,
+}).map(([sign, pattern]) => ({ sign, pattern: new RegExp(pattern, "giu") }));
 const remoteCommands = /(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)[ \t][^\n|;&]{0,200}/gi;
 const logins = /(?<![\w.@/:-])([a-z_][\w.-]{0,31})@[a-z\d][\w.-]{0,62}/gi;
 const owners =
@@ -27,7 +36,7 @@ const outputColumns = [
   String.raw`${lineStart}([^\s"]{1,32})(?= {1,16}\d{1,8} {1,8}\d{1,8} {1,4}\d{1,3} {1,4}[\w:]{4,8} {1,4}(?:\?|pts\/|tty|console))`,
   String.raw`${lineStart}([^\s"]{1,32})(?= {1,16}(?:pts\/\d|ttys?\d|console {2}|seat\d|:\d{1,2} ))`,
   String.raw`(?<=(?:^|\n|\\n|") {0,8}\d{1,8} {1,4})(\S{1,32})(?= {1,16}(?:rt|-?\d{1,3}) {1,4}-?\d{1,2} {1,4}[\d.]+[kmgt]? {1,4}[\d.]+[kmgt]? )`,
-  String.raw`(?<=\bwhoami[ \t;]{0,4}(?:\r?\n|\\n))([a-z_][\w.-]{0,31})(?=[ \t]*(?:\r?\n|\\n|"|$))`,
+  String.raw`(?<=\bwhoami[ \t;]{0,4}(?:\r?\n|\\n)(?:[a-z][\w-]{0,62}\\{1,4})?)([a-z_][\w.-]{0,31})(?=[ \t]*(?:\r?\n|\\n|"|$))`,
 ].map((pattern) => new RegExp(pattern, "gi"));
 /** Only a text with one of these has such columns. */
 const outputWords = /pts\/|\btty|console|whoami|\d\.\d {1,4}\d|seat\d| :\d|\b[RSDZTI] {1,4}\d/;
@@ -53,8 +62,10 @@ export function textForOthers(
   let shown = withoutHomes(maskForOthers(text), (name) => {
     if (names.size < maxNames && !nobodys.test(name)) names.add(name);
   });
-  if (shown.includes("@")) {
-    shown = shown.replace(prompts, (all, prompt: string) => all.replace(prompt, "[user]@[machine]"));
+  if (shown.includes("@") || shown.includes("㉿")) {
+    for (const { sign, pattern } of prompts)
+      if (shown.includes(sign))
+        shown = shown.replace(pattern, (all, own: string) => all.replace(own, "[user]@[machine]"));
     shown = shown.replace(remoteCommands, (command) =>
       command.replace(logins, (login, name: string) => (nobodys.test(name) ? login : "[user]@[machine]")),
     );
@@ -72,7 +83,11 @@ export function textForOthers(
   for (const name of names) shown = withoutWord(shown, name, "[user]");
   for (const name of people)
     if (shown.includes(name.slice(0, 7))) shown = shown.replace(findOwnerColumn(name), "[user]");
-  if (machine && !nobodys.test(machine)) shown = withoutWord(shown, machine, "[machine]");
+  if (machine && !nobodys.test(machine)) {
+    // Windows writes it in capitals, and its `whoami` in small letters.
+    for (const spelling of new Set([machine, machine.toLowerCase(), machine.toUpperCase()]))
+      shown = withoutWord(shown, spelling, "[machine]");
+  }
   return shown;
 }
 

@@ -3,6 +3,7 @@ import type { Block, ReaderRow, RowPart } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
 import { forOthers, readHiddenNames } from "#lib/traces/for-others";
+import { makeFence, oneLine } from "#lib/traces/markdown";
 import { makeHider } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
@@ -79,13 +80,13 @@ function blockMarkdown(block: Block, isSpoken: boolean): string {
     case "image":
       return `_${escaped(oneLine(block.label)) || "an image"}_`;
     case "code":
-      return fenced(short(block.text), block.language);
+      return makeFence(short(block.text), block.language);
     case "output":
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal
-      return fenced(short(block.text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "")), "text");
+      return makeFence(short(block.text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "")), "text");
     case "diff": {
       const signs = { added: "+", removed: "-", same: " ", hunk: "" };
-      return fenced(short(block.lines.map(({ type, text }) => signs[type] + text).join("\n")), "diff");
+      return makeFence(short(block.lines.map(({ type, text }) => signs[type] + text).join("\n")), "diff");
     }
     case "tasks":
       return block.items
@@ -102,14 +103,6 @@ const short = (text: string) =>
   text.length <= maxBlock
     ? text
     : `${cut(text, maxBlock)}\n… ${(text.length - maxBlock).toLocaleString("en")} more characters`;
-
-/** The fence is longer than any run of backticks in the text (CommonMark 0.31, section 4.5). */
-function fenced(text: string, language: string): string {
-  let longest = 2;
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${/^[\w+#.-]{1,32}$/.test(language) ? language : ""}\n${text.trimEnd()}\n${fence}`;
-}
 
 const quoted = (text: string) =>
   text
@@ -136,5 +129,3 @@ function unnamed(text: string): string {
 
 const escaped = (text: string) =>
   unnamed(text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"));
-
-const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();

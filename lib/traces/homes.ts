@@ -13,7 +13,7 @@ const slash = String.raw`(?:\\{1,8}\/?|\/|%2F|%5C)`;
 /** Prefixes of the folder of all homes: a Windows drive in Unix, system folders, and Unix in Windows. */
 const unixAhead = [
   `(?:${forward}(?:mnt|cygdrive))?${forward}[a-z](?=${slash}Users)`,
-  `${slash}(?:var|usr|export|System${slash}Volumes${slash}Data)`,
+  `${slash}(?:var|usr|export|private|data|mnt|net|nfs|System${slash}Volumes${slash}Data|Volumes${slash}[\\w\\\\ -]{1,40})`,
   String.raw`${slash}{0,2}wsl(?:\$|\.localhost|\+|%2B)[\w.\-]{0,40}(?:${slash}[\w.\-]{1,40})?`,
 ].join("|");
 const begins = beginsAfter(String.raw`${nameCharacter}.~\-`);

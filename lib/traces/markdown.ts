@@ -56,7 +56,7 @@ export function headMarkdown(trace: TraceRow): string {
 export function messageMarkdown(message: Message): string {
   const { content, metadata } = message;
   const body = content === "" ? "" : `\n${content.trimEnd()}\n`;
-  return `${formatHeading(message)}${body}${metadata ? `\n${fenced(readableJson(metadata))}\n` : ""}`;
+  return `${formatHeading(message)}${body}${metadata ? `\n${makeFence(readableJson(metadata), "json")}\n` : ""}`;
 }
 
 function pictureLinks(traceId: string, { pictures = [] }: Pick<ReaderMessage, "pictures">): string {
@@ -91,12 +91,12 @@ async function* longMarkdown(
   yield "\n```\n";
 }
 
-/** The fence is longer than any run of backticks in the JSON (CommonMark 0.31, section 4.5). */
-function fenced(text: string): string {
+/** Longer than any run of backticks in the text (CommonMark 0.31, section 4.5). */
+export function makeFence(text: string, language: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = "`".repeat(longest + 1);
-  return `${fence}json\n${text}\n${fence}`;
+  return `${fence}${/^[\w+#.-]{1,32}$/.test(language) ? language : ""}\n${text.trimEnd()}\n${fence}`;
 }
 
-const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+export const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();

@@ -56,7 +56,7 @@ test("Cowork's sessions have the program's titles and the user's folder; what th
 test("Cowork is searched where each system keeps a program's data", async () => {
   const host = await makeHome();
   const roots = (platform: NodeJS.Platform, env = {}) =>
-    cowork.searchRoots({ ...host, platform, env }).map(({ path }) => path.slice(host.home.length + 1));
+    cowork.getSearchRoots({ ...host, platform, env }).map(({ path }) => path.slice(host.home.length + 1));
   const name = "Claude/local-agent-mode-sessions";
   expect(roots("linux")).toEqual([`.config/${name}`]);
   expect(roots("darwin")).toEqual([`Library/Application Support/${name}`]);

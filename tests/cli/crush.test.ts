@@ -184,7 +184,7 @@ test("sub-agents, summaries, the user's own commands, files and failures are tol
 test("it looks where each system keeps data, and in the projects of the list", async () => {
   const { host, folder, db } = await project();
   db.close();
-  const paths = (more: Partial<Host>) => crush.searchRoots({ ...host, ...more }).map(({ path }) => path);
+  const paths = (more: Partial<Host>) => crush.getSearchRoots({ ...host, ...more }).map(({ path }) => path);
   expect(paths({})).toEqual([
     join(host.home, ".local/share/crush"),
     join(folder, ".crush"),

@@ -264,7 +264,8 @@ test.skipIf(process.getuid?.() === 0)("a database that nobody may write beside i
 
 test("it looks in the folders of each system, and where CURSOR_DATA_DIR says", async () => {
   const host = await makeHome();
-  const paths = (more: Partial<Host>) => cursor.searchRoots({ ...host, home: "/h", ...more }).map(({ path }) => path);
+  const paths = (more: Partial<Host>) =>
+    cursor.getSearchRoots({ ...host, home: "/h", ...more }).map(({ path }) => path);
   expect(paths({})).toEqual([
     "/h/.config/Cursor/User/globalStorage",
     "/h/.cursor/chats",
@@ -273,7 +274,7 @@ test("it looks in the folders of each system, and where CURSOR_DATA_DIR says", a
   ]);
   expect(paths({ platform: "darwin" })[0]).toBe("/h/Library/Application Support/Cursor/User/globalStorage");
   expect(paths({ platform: "win32", env: { APPDATA: "/h/Roaming" } })[0]).toBe("/h/Roaming/Cursor/User/globalStorage");
-  expect(cursor.searchRoots({ ...host, env: { CURSOR_DATA_DIR: "/d" } })[1]).toEqual({
+  expect(cursor.getSearchRoots({ ...host, env: { CURSOR_DATA_DIR: "/d" } })[1]).toEqual({
     path: "/d/chats",
     variable: "CURSOR_DATA_DIR",
   });

@@ -27,7 +27,7 @@ async function readAll(name: string, host: Host): Promise<Parsed & { failed: str
   const failed: string[] = [];
   const telling: Adapter = {
     ...adapter,
-    searchRoots: (...given) => adapter.searchRoots(...given),
+    getSearchRoots: (...given) => adapter.getSearchRoots(...given),
     discover: (...given) => adapter.discover(...given),
     parse: (input, sink) => adapter.parse(input, sink).catch((error: Error) => void failed.push(error.message)),
   };

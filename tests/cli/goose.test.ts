@@ -218,7 +218,7 @@ test("sessions of older versions are read from their lines, unless the database 
 
 test("it looks where each system keeps its data, and where GOOSE_PATH_ROOT says", async () => {
   const paths = (more: Partial<Host>) =>
-    goose.searchRoots({ home: "/h", cwd: "/h", env: {}, platform: "linux", ...more }).map(({ path }) => path);
+    goose.getSearchRoots({ home: "/h", cwd: "/h", env: {}, platform: "linux", ...more }).map(({ path }) => path);
   expect(paths({})).toEqual(["/h/.local/share/goose/sessions"]);
   expect(paths({ env: { XDG_DATA_HOME: "/d" } })).toEqual(["/d/goose/sessions"]);
   expect(paths({ platform: "darwin" })[1]).toBe("/h/Library/Application Support/Block/goose/sessions");

@@ -189,7 +189,7 @@ test("histories are searched in the current folder and those above it up to the 
     from(file),
     from("other/.specstory/history/x.md"),
   ]);
-  expect(specstory.searchRoots({ ...host, home: "/nowhere", cwd: "/a" }).map(({ path }) => path)).toEqual([
+  expect(specstory.getSearchRoots({ ...host, home: "/nowhere", cwd: "/a" }).map(({ path }) => path)).toEqual([
     "/a/.specstory/history",
     "/.specstory/history",
   ]);

@@ -9,7 +9,7 @@ import { isoDay } from "../../components/date-format";
 import type { FormState } from "../../components/form";
 import { askFirst, refuseForeignOrigin, requireOwnOrigin, sent, text, toFormState } from "../../components/form-guard";
 import { orMissing } from "../../components/missing";
-import { readerZone, getDayStart } from "../../components/preferences";
+import { getDayStart, readerZone } from "../../components/preferences";
 
 /** Asks before masking. */
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {

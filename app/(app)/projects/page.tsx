@@ -2,6 +2,7 @@ import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { listProjects, type ProjectSummary } from "#lib/projects/queries";
 import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } from "#lib/projects/schema";
+import { usedTokens } from "#lib/traces/tokens";
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../components/agent-icon";
 import { Counting, notYet } from "../../components/counting";
@@ -10,7 +11,6 @@ import { formatMoney } from "../../components/money";
 import { Pager, readByCursor } from "../../components/pager";
 import type { SearchParams } from "../../components/pages";
 import { Time } from "../../components/time";
-import { sumTokens } from "./figures";
 
 export const metadata: Metadata = { title: "Projects" };
 
@@ -126,7 +126,7 @@ function Controls({ query, isLong }: { query: ProjectsQuery; isLong: boolean }) 
 function Row({ project, due }: { project: ProjectSummary; due: number }) {
   const { id, name, distinction, sessions, sessionsPutAway, costNano, agents, lastActiveAt } = project;
   const putAway = sessionsPutAway > 0 ? `${sessionsPutAway} of them archived or without content` : undefined;
-  const tokens = sumTokens(project);
+  const tokens = usedTokens(project.usage, 0);
   return (
     <li className="grid items-center gap-x-6 gap-y-0.5 border-hairline border-b py-2 sm:min-h-10 sm:grid-cols-[minmax(0,1fr)_auto]">
       <div className="flex min-w-0 items-center justify-between gap-3">

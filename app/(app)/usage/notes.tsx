@@ -6,7 +6,7 @@ import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
 import { percent } from "./words";
 
-const countTokens = (tokens: number) => `${formatCompact(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
+const formatTokens = (tokens: number) => `${formatCompact(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
 
 function Models({ tokens }: { tokens: [model: string | null, tokens: number][] }) {
   return (
@@ -14,7 +14,7 @@ function Models({ tokens }: { tokens: [model: string | null, tokens: number][] }
       {tokens.map(([model, count]) => (
         <li key={model ?? ""} className="flex min-w-0 gap-1.5" title={formatQuantity(count, "token")}>
           <span className="truncate">{model ?? "no model"}</span>
-          <span className="text-muted tabular-nums">{countTokens(count)}</span>
+          <span className="text-muted tabular-nums">{formatTokens(count)}</span>
         </li>
       ))}
     </ul>
@@ -29,7 +29,7 @@ export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }
   return (
     <Section id="unpriced" title="Without a price">
       <p className="max-w-[72ch]">
-        {countTokens(total.unpricedTokens)} {total.unpricedTokens === 1 ? "has" : "have"} no known price and{" "}
+        {formatTokens(total.unpricedTokens)} {total.unpricedTokens === 1 ? "has" : "have"} no known price and{" "}
         {total.unpricedTokens === 1 ? "isn’t" : "aren’t"} counted in costs.
       </p>
       <Models tokens={models.map(({ value, unpricedTokens }) => [value, unpricedTokens])} />
@@ -49,7 +49,7 @@ export function TierNotPriced({ report: { total, byFacet } }: { report: UsageRep
   return (
     <Section id="tier-not-priced" title="Tier not priced">
       <p className="max-w-[72ch]">
-        {countTokens(total.tierNotPricedTokens)} {total.tierNotPricedTokens === 1 ? "counts" : "count"} at the standard
+        {formatTokens(total.tierNotPricedTokens)} {total.tierNotPricedTokens === 1 ? "counts" : "count"} at the standard
         price, since their service tier has no price. Each session’s page names the tier.
       </p>
       <Models tokens={models.map(({ value, tierNotPricedTokens }) => [value, tierNotPricedTokens])} />

@@ -18,10 +18,10 @@ export const aider: Adapter = {
   name: source,
   title: "Aider",
   version: 1,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
     const known = new Set<string>();
-    for (const { path } of searchRoots(host)) {
+    for (const { path } of getSearchRoots(host)) {
       // No other file of a project matters, so the folder itself is not watched.
       currentSearch()?.listed.add(path);
       const input = known.has(path) ? undefined : await statInput(path);
@@ -41,7 +41,7 @@ export const aider: Adapter = {
   },
 };
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const { cwd, env } = host;
   const own = env.AIDER_CHAT_HISTORY_FILE;
   const ownRoot = own ? [{ path: resolve(cwd, own), variable: "AIDER_CHAT_HISTORY_FILE" }] : [];

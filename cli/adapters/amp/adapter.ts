@@ -17,7 +17,7 @@ export const amp = makeFileAdapter({
   name: source,
   title: "Amp",
   version: 2,
-  searchRoots: (host) => [getDataRoot(host, "amp", "threads")],
+  getSearchRoots: (host) => [getDataRoot(host, "amp", "threads")],
   matches: (name) => /^T-.*\.json$/.test(name),
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, ".json"));

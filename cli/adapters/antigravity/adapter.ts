@@ -26,7 +26,7 @@ export const antigravity: Adapter = {
   name: source,
   title: "Antigravity",
   version: 1,
-  searchRoots: (host) => getRoots(host).map((root) => ({ path: join(root, "brain") })),
+  getSearchRoots: (host) => getRoots(host).map((root) => ({ path: join(root, "brain") })),
   async *discover(host) {
     const known = new Set<string>();
     for (const root of getRoots(host)) {

@@ -17,10 +17,10 @@ export const claudeCode: Adapter = {
   name: dialect.source,
   title: "Claude Code",
   version: 8,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
-    yield* findSessions(searchRoots(host));
-    yield* findHistories(searchRoots(host));
+    yield* findSessions(getSearchRoots(host));
+    yield* findHistories(getSearchRoots(host));
   },
   async parse(input, sink) {
     if (isHistory(input.path)) return parseHistory(input, sink, dialect.source);
@@ -28,7 +28,7 @@ export const claudeCode: Adapter = {
   },
 };
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const named = splitFolders(host, host.env.CLAUDE_CONFIG_DIR, ",");
   if (named.length > 0) return named.map((path) => ({ path: join(path, "projects"), variable: "CLAUDE_CONFIG_DIR" }));
   const { home } = host;

@@ -30,7 +30,7 @@ export class AnswerCosts {
   }
 
   noteMessages(messages: Message[]): void {
-    if (messages.some(({ role }) => role === "user" || role === "tool")) this.#ids.noteStep(messages.some(isSpoken));
+    if (messages.some(({ role }) => role === "user" || role === "tool")) this.#ids.noteStep(messages.some(isPrompt));
   }
 
   read(record: Fields, isFirst: boolean): Cost {
@@ -66,5 +66,5 @@ const withOther = (message: Message, { model, requestId, usage }: OtherCost): Me
   withUsage(withMetadata(message, { model, requestId }), usage);
 
 /** An interruption is part of the answer that it ends. */
-const isSpoken = ({ role, content, metadata }: Message): boolean =>
+const isPrompt = ({ role, content, metadata }: Message): boolean =>
   role === "user" && metadata?.kind === undefined && !content.startsWith("[Request interrupted");

@@ -23,7 +23,7 @@ function makeAdapter({ name, title, version, root, isSession, ...dialect }: Clau
     name,
     title,
     version,
-    searchRoots: (host) => [root(host)],
+    getSearchRoots: (host) => [root(host)],
     discover: (host) => findSessions([root(host)], isSession),
     async parse(input, sink) {
       await parseSession(input, sink, { source: name, ...dialect }, await readIdentity(input.path));

@@ -25,9 +25,9 @@ export class RequestIds {
     return { turn: this.#turn, step: this.#step, seen: [...this.#seen] };
   }
 
-  /** Notes a line of the user's. @param isSpoken false for results of tools */
-  noteStep(isSpoken: boolean): void {
-    if (isSpoken) this.#turn++;
+  /** Notes a line of the user's. @param isPrompt false for results of tools */
+  noteStep(isPrompt: boolean): void {
+    if (isPrompt) this.#turn++;
     this.#step++;
   }
 

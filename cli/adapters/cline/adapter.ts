@@ -6,7 +6,7 @@ import { type Fields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { getEditorFolders, getHomeRoot } from "../search-roots.ts";
-import { withStampOf } from "../session-files.ts";
+import { addStamp } from "../session-files.ts";
 import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
 import { conversationFile, displayFile, noteFile, olderDisplayFile, readMessages, readTask } from "./task.ts";
@@ -30,7 +30,7 @@ function makeTaskAdapter({ name, title, extensions, folders, sessions }: TaskExt
     name,
     title,
     version: 4,
-    searchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
+    getSearchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
     async *discover(host) {
       // An editor that took over another one's files has the same tasks.
       const latest = new Map<string, Input>();
@@ -91,7 +91,7 @@ async function* findTasks(root: string): AsyncGenerator<Input> {
 async function* findMessages(root: string): AsyncGenerator<Input> {
   for await (const input of findFiles(root, (file) => file.endsWith(".messages.json"))) {
     const folder = dirname(input.path);
-    yield await withStampOf(input, join(folder, `${basename(folder)}.json`));
+    yield await addStamp(input, join(folder, `${basename(folder)}.json`));
   }
 }
 

@@ -250,11 +250,11 @@ function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
 /**
  * The input includes cached tokens, in older versions as providers count.
  *
- * @param isTold whether the display has the tokens, too
+ * @param isDisplayed whether the display has the tokens, too
  */
-function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): RequestUsage | undefined {
+function readMetrics({ metrics, modelInfo }: Fields, isDisplayed: boolean): RequestUsage | undefined {
   if (!isFields(metrics)) return undefined;
-  const older = isFields(metrics.tokens) && !isTold ? metrics.tokens : {};
+  const older = isFields(metrics.tokens) && !isDisplayed ? metrics.tokens : {};
   const own = asCount(metrics.inputTokens);
   const input = own ?? asCount(older.prompt);
   if (input === undefined) return undefined;

@@ -17,11 +17,11 @@ export const codex: Adapter = {
   name: source,
   title: "Codex CLI",
   version: 7,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
     const titles = await readTitles(getHome(host));
     const found = new Set<string>();
-    for (const { path } of searchRoots(host)) {
+    for (const { path } of getSearchRoots(host)) {
       for await (const input of findRollouts(path, titles)) {
         if (!found.has(getName(input.path))) yield input;
         found.add(getName(input.path));
@@ -55,7 +55,7 @@ const getName = (path: string): string => basename(path).replace(/\.jsonl(?:\.zs
 
 const getHome = ({ home, env }: Host): string => env.CODEX_HOME || join(home, ".codex");
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const from = host.env.CODEX_HOME ? { variable: "CODEX_HOME" } : {};
   return ["sessions", "archived_sessions"].map((name) => ({ path: join(getHome(host), name), ...from }));
 }

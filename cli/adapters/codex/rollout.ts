@@ -110,9 +110,12 @@ export class Rollout {
       case "response_item":
         return this.#addItem(payload, line);
       case "inter_agent_communication":
-        return this.#holdAll(readAgentMessages(payload, this.#unhandled, this.#facts.agentPath), line);
+        return this.#delayAll(readAgentMessages(payload, this.#unhandled, this.#facts.agentPath), line);
       case "compacted":
-        return this.#holdAll([makeNotice(asString(payload.message) ?? "The conversation so far was compacted.")], line);
+        return this.#delayAll(
+          [makeNotice(asString(payload.message) ?? "The conversation so far was compacted.")],
+          line,
+        );
       case "event_msg":
         return this.#addEvent(payload, line);
       case "token_usage_record":
@@ -198,7 +201,7 @@ export class Rollout {
       if (isAbortNote(content)) this.#hasAbortNote = true;
       if (metadata?.kind === "notice" && !line.isReplayed) this.#session.noteFolder(readEnvironmentFolder(content));
     }
-    return this.#holdAll(messages, line);
+    return this.#delayAll(messages, line);
   }
 
   #addEvent(event: Fields, line: RolloutLine): boolean {
@@ -230,7 +233,7 @@ export class Rollout {
       case "turn_complete":
         return this.#endTurn(event, line);
       default:
-        return this.#holdAll(readNotices(event, this.#unhandled), line);
+        return this.#delayAll(readNotices(event, this.#unhandled), line);
     }
   }
 
@@ -254,14 +257,14 @@ export class Rollout {
   #endTurn({ type, reason }: Fields, line: RolloutLine): boolean {
     this.#scripts.endTurn();
     for (const message of this.#echoes.endTurn()) this.#delayed.add(message, this.#facts.model);
-    const isTold = this.#hasAbortNote;
+    const isNoted = this.#hasAbortNote;
     this.#hasAbortNote = false;
-    if (type !== "turn_aborted" || isTold) return false;
+    if (type !== "turn_aborted" || isNoted) return false;
     const why = asString(reason);
-    return this.#holdAll([makeNotice(why ? `The turn was aborted: ${why}.` : "The turn was aborted.")], line);
+    return this.#delayAll([makeNotice(why ? `The turn was aborted: ${why}.` : "The turn was aborted.")], line);
   }
 
-  #holdAll(messages: Message[], line: RolloutLine): boolean {
+  #delayAll(messages: Message[], line: RolloutLine): boolean {
     if (this.#facts.isAgent && !line.isReplayed) this.#facts.task ??= findTask(messages);
     for (const message of messages) this.#delayed.add(this.#complete(message, line), this.#facts.model);
     return messages.length > 0;

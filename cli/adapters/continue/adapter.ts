@@ -16,7 +16,7 @@ export const continueDev = makeFileAdapter({
   name: source,
   title: "Continue",
   version: 3,
-  searchRoots: (host) => [getHomeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")],
+  getSearchRoots: (host) => [getHomeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")],
   matches: (name) => name.endsWith(".json") && name !== "sessions.json",
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, ".json"));

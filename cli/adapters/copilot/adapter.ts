@@ -20,7 +20,7 @@ export const copilot = makeFileAdapter({
   name: source,
   title: "GitHub Copilot CLI",
   version: 5,
-  searchRoots: (host) => [getHomeRoot(host, "COPILOT_HOME", ".copilot", "session-state")],
+  getSearchRoots: (host) => [getHomeRoot(host, "COPILOT_HOME", ".copilot", "session-state")],
   matches: (name) => name.endsWith(".jsonl"),
   accepts: ({ path }, root) => dirname(path) === root || basename(path) === "events.jsonl",
   async parse(input, sink) {

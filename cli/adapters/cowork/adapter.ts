@@ -7,7 +7,7 @@ import { type Given, readIdentity } from "../claude-code/identity.ts";
 import type { Dialect } from "../claude-code/messages.ts";
 import { parseSession } from "../claude-code/parse.ts";
 import { getProgramFolder } from "../search-roots.ts";
-import { withStampOf } from "../session-files.ts";
+import { addStamp } from "../session-files.ts";
 import { asCount, asFields, asString } from "../values.ts";
 
 const dialect: Dialect = { source: "cowork" };
@@ -20,9 +20,9 @@ export const cowork: Adapter = {
   name: dialect.source,
   title: "Claude Cowork",
   version: 6,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
-    for (const { path } of searchRoots(host))
+    for (const { path } of getSearchRoots(host))
       for await (const folder of findSessionFolders(path)) yield* findSessionFiles(folder);
   },
   async parse(input, sink) {
@@ -36,7 +36,7 @@ export const cowork: Adapter = {
 
 const sessions = "local-agent-mode-sessions";
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const roots = [{ path: join(getProgramFolder(host), "Claude", sessions) }];
   if (host.platform !== "win32") return roots;
   const local = host.env.LOCALAPPDATA || join(host.home, "AppData", "Local");
@@ -59,7 +59,7 @@ async function* findSessionFolders(folder: string, depth = 0): AsyncGenerator<st
 async function* findSessionFiles(folder: string): AsyncGenerator<Input> {
   // A new title changes only the file next to the folder.
   for await (const input of findFiles(join(folder, ".claude", "projects"), isSession))
-    yield await withStampOf(input, `${folder}.json`);
+    yield await addStamp(input, `${folder}.json`);
 }
 
 const getSessionFolder = (path: string): string => path.slice(0, path.lastIndexOf(`${sep}.claude${sep}projects${sep}`));

@@ -16,7 +16,7 @@ export const crush: Adapter = {
   name: source,
   title: "Crush",
   version: 2,
-  searchRoots: (host) => [getGlobalFolder(host), ...listProjects(host).map(({ data }) => ({ path: data }))],
+  getSearchRoots: (host) => [getGlobalFolder(host), ...listProjects(host).map(({ data }) => ({ path: data }))],
   async *discover(host) {
     for (const { data } of listProjects(host)) {
       const database = join(data, "crush.db");

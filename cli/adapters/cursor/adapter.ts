@@ -18,7 +18,7 @@ export const cursor: Adapter = {
   name: source,
   title: "Cursor",
   version: 4,
-  searchRoots: getSearchRoots,
+  getSearchRoots,
   async *discover(host) {
     const known = new Set<string>();
     const database = getEditorDatabase(host);
@@ -29,7 +29,7 @@ export const cursor: Adapter = {
     }
     const { stores, projects } = getDataFolders(host);
     const databases = new Map<string, Input>();
-    let hasTold = known.size === 0 && (await statInput(database)) !== undefined;
+    let hasReported = known.size === 0 && (await statInput(database)) !== undefined;
     for (const folder of stores) {
       for await (const { path, ...file } of findFiles(folder, (name) => name === storeName)) {
         const input = file.stamp === "forbidden" ? { path, ...file } : await findStore(path);
@@ -39,9 +39,9 @@ export const cursor: Adapter = {
           known.add(getStoreId(path));
           databases.set(getStoreId(path), input);
           yield session;
-        } else if (!hasTold) {
+        } else if (!hasReported) {
           // One of the databases reports why none is read.
-          hasTold = true;
+          hasReported = true;
           yield { ...session, stamp: "needs SQLite", needsNewerNode: true };
         }
       }

@@ -12,7 +12,7 @@ export const droid = makeFileAdapter({
   name: source,
   title: "Droid",
   version: 5,
-  searchRoots: ({ home }) => [{ path: join(home, ".factory", "sessions") }],
+  getSearchRoots: ({ home }) => [{ path: join(home, ".factory", "sessions") }],
   matches: (name) => name.endsWith(".jsonl"),
   getSibling: (path) => getSettingsPath(path),
   async parse(input, sink) {

@@ -20,9 +20,9 @@ export const gemini: Adapter = {
   name: source,
   title: "Gemini CLI",
   version: 7,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
-    for (const { path } of searchRoots(host)) {
+    for (const { path } of getSearchRoots(host)) {
       for (const project of await listFolder(path)) {
         if (project.isDirectory()) yield* findRecordings(join(path, project.name, "chats"));
       }
@@ -58,7 +58,7 @@ export const gemini: Adapter = {
 /** Later records are sent without waiting any longer. */
 const maxWaiting = 20;
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   return [getHomeRoot(host, "GEMINI_CLI_HOME", "", ".gemini", "tmp")];
 }
 

@@ -18,10 +18,10 @@ export const goose: Adapter = {
   name: source,
   title: "Goose",
   version: 2,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
     const known = new Set<string>();
-    for (const { path } of searchRoots(host)) {
+    for (const { path } of getSearchRoots(host)) {
       const database = join(path, databaseName);
       for (const input of await findSessions(database, listSessions)) {
         const { id } = splitInputPath(input.path);
@@ -41,7 +41,7 @@ export const goose: Adapter = {
   },
 };
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const { env, platform } = host;
   const root = env.GOOSE_PATH_ROOT;
   if (root) return [{ path: join(root, "data", "sessions"), variable: "GOOSE_PATH_ROOT" }];

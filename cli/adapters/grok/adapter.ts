@@ -21,7 +21,7 @@ export const grok = makeFileAdapter({
   name: source,
   title: "Grok Build",
   version: 2,
-  searchRoots: (host) => [getHomeRoot(host, "GROK_HOME", ".grok", "sessions")],
+  getSearchRoots: (host) => [getHomeRoot(host, "GROK_HOME", ".grok", "sessions")],
   matches: (name) => name === log || name === history,
   accepts: isRead,
   getSibling: (path) => join(dirname(path), "summary.json"),

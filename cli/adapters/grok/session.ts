@@ -172,14 +172,14 @@ export class GrokSession {
     const id = asString(toolCallId);
     const name = asString(title) ?? "tool";
     const message = makeToolCall(name, id, rawInput);
-    if (id && !isGiven(rawInput)) this.#bare.set(id, { message, name });
+    if (id && !isPresent(rawInput)) this.#bare.set(id, { message, name });
     return message;
   }
 
   #readResults({ toolCallId, status, content, rawInput, rawOutput }: Fields): Message[] {
     const id = asString(toolCallId) ?? "";
     const bare = this.#bare.get(id);
-    if (bare && isGiven(rawInput)) {
+    if (bare && isPresent(rawInput)) {
       Object.assign(bare.message, makeToolCall(bare.name, id, rawInput));
       this.#bare.delete(id);
     }
@@ -191,7 +191,7 @@ export class GrokSession {
       .filter(isFields)
       .map((block) => this.#readText(block))
       .join("");
-    const raw = asString(rawOutput) ?? (isGiven(rawOutput) ? JSON.stringify(rawOutput) : "");
+    const raw = asString(rawOutput) ?? (isPresent(rawOutput) ? JSON.stringify(rawOutput) : "");
     return [makeToolResult(text || raw, { callId: id || undefined, isError: status === "failed" })];
   }
 
@@ -229,7 +229,7 @@ export class GrokSession {
   }
 }
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** An id is repeated soon, or never. */
 function remember(ids: Set<string>, id: string): void {

@@ -12,7 +12,7 @@ export const hermes = makeDatabaseAdapter({
   name: source,
   title: "Hermes Agent",
   version: 2,
-  searchRoots: (host) => [getHomeRoot(host, "HERMES_HOME", ".hermes")],
+  getSearchRoots: (host) => [getHomeRoot(host, "HERMES_HOME", ".hermes")],
   databases: (host) =>
     listProfiles(getHomeRoot(host, "HERMES_HOME", ".hermes").path).map((folder) => join(folder, "state.db")),
   list: listSessions,

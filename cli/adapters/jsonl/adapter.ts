@@ -15,7 +15,7 @@ export const jsonl = makeFileAdapter({
   title: "JSONL",
   version: 1,
   holdsAnySource: true,
-  searchRoots,
+  getSearchRoots,
   matches: (name) => /\.(?:jsonl|ndjson)$/i.test(name),
   async parse({ path, isComplete = false }, sink) {
     const tooLong = (number: number) => {
@@ -29,7 +29,7 @@ export const jsonl = makeFileAdapter({
   },
 });
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const named = splitFolders(host, host.env.SPOOR_JSONL, delimiter);
   if (named.length > 0) return named.map((path) => ({ path, variable: "SPOOR_JSONL" }));
   return [getDataRoot(host, "spoor", "jsonl")];

@@ -17,7 +17,7 @@ export const kimiCli = makeFileAdapter({
   name: "kimi-cli",
   title: "Kimi CLI",
   version: 2,
-  searchRoots: (host) => [getHomeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")],
+  getSearchRoots: (host) => [getHomeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")],
   matches: (name) => name === log,
   async parse(input, sink) {
     const folder = dirname(input.path);

@@ -22,7 +22,7 @@ export const kimi = makeFileAdapter({
   name: source,
   title: "Kimi Code",
   version: 5,
-  searchRoots: (host) => [getHomeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")],
+  getSearchRoots: (host) => [getHomeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")],
   matches: (name) => name === log,
   async parse(input, sink) {
     const folder = dirname(input.path);

@@ -3,7 +3,7 @@ import { findFiles } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { makeDatabaseAdapter } from "../make-adapter.ts";
 import { getHomeRoot, getLocalDataRoot, getProgramFolder } from "../search-roots.ts";
-import { withStampOf } from "../session-files.ts";
+import { addStamp } from "../session-files.ts";
 import { findSessions, readDatabase, splitInputPath } from "../sqlite.ts";
 import { source } from "./conversation.ts";
 import { listConversations, readConversation } from "./database.ts";
@@ -21,7 +21,7 @@ export const kiro: Adapter = {
   name: source,
   title: "Kiro",
   version: 2,
-  searchRoots: (host) => Object.values(getRoots(host)),
+  getSearchRoots: (host) => Object.values(getRoots(host)),
   async *discover(host) {
     const { data, sessions, editor } = getRoots(host);
     const known = new Set<string>();
@@ -37,7 +37,7 @@ export const kiro: Adapter = {
       if (input.stamp === "forbidden") yield input;
       else if ((isEvents || isLog) && !known.has(id)) {
         known.add(id);
-        yield await withStampOf(input, isEvents ? getEventsAbout(input.path) : getLogAbout(input.path));
+        yield await addStamp(input, isEvents ? getEventsAbout(input.path) : getLogAbout(input.path));
       }
     }
     for await (const input of findFiles(join(editor.path, "workspace-sessions"), (name) => name.endsWith(".json"))) {
@@ -57,7 +57,7 @@ export const amazonQ = makeDatabaseAdapter({
   name: "amazon-q",
   title: "Amazon Q CLI",
   version: 2,
-  searchRoots: (host) => [getLocalDataRoot(host, "amazon-q")],
+  getSearchRoots: (host) => [getLocalDataRoot(host, "amazon-q")],
   databases: (host) => [getLocalDataRoot(host, "amazon-q", databaseName).path],
   list: listConversations,
   read: (database, id, sink) => readConversation(database, id, "amazon-q", sink),

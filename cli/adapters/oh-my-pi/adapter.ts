@@ -17,7 +17,7 @@ export const ohMyPi = makeFileAdapter({
   name: source,
   title: "Oh My Pi",
   version: 3,
-  searchRoots: ({ home }) => [{ path: join(home, ".omp", "agent", "sessions") }],
+  getSearchRoots: ({ home }) => [{ path: join(home, ".omp", "agent", "sessions") }],
   matches: (name) => name.endsWith(".jsonl"),
   accepts: ({ path }, root) => relative(root, path).includes(sep),
   async parse(input, sink) {

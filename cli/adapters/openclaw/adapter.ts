@@ -17,10 +17,10 @@ export const openclaw: Adapter = {
   name: source,
   title: "OpenClaw",
   version: 4,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
     const searched = new Set<string>();
-    for (const { path } of searchRoots(host)) {
+    for (const { path } of getSearchRoots(host)) {
       // A folder with an earlier name may be a link to the current one.
       const real = await realpath(path).catch(() => path);
       if (searched.has(real)) continue;
@@ -36,7 +36,7 @@ export const openclaw: Adapter = {
   },
 };
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const { home, env } = host;
   if (env.OPENCLAW_STATE_DIR) return [getHomeRoot(host, "OPENCLAW_STATE_DIR", "", "agents")];
   return folders.map((name) => ({ path: join(home, name, "agents") }));

@@ -27,15 +27,15 @@ function makeOpencodeAdapter(relative: OpencodeRelative): Adapter {
     name,
     title,
     version,
-    searchRoots: (host) => searchRoots(relative, host),
+    getSearchRoots: (host) => getSearchRoots(relative, host),
     async *discover(host) {
       const known = new Set<string>();
-      let isTold = false;
+      let isReported = false;
       for (const database of await findDatabases(relative, host)) {
         for (const input of await findSessions(database, listSessions)) {
           const { id = input.path } = splitInputPath(input.path);
-          if (known.has(id) || (input.needsNewerNode && isTold)) continue;
-          isTold ||= input.needsNewerNode === true;
+          if (known.has(id) || (input.needsNewerNode && isReported)) continue;
+          isReported ||= input.needsNewerNode === true;
           known.add(id);
           yield input;
         }
@@ -65,7 +65,7 @@ async function readSession(source: string, store: SessionStore, id: string, sink
   await new OpencodeSession(sink, source, details, id).read(store);
 }
 
-function searchRoots({ folder, variable = "" }: OpencodeRelative, host: Host): SearchRoot[] {
+function getSearchRoots({ folder, variable = "" }: OpencodeRelative, host: Host): SearchRoot[] {
   const root = getDataRoot(host, folder);
   const named = host.env[variable];
   return named && isAbsolute(named) ? [root, { path: dirname(named), variable }] : [root];

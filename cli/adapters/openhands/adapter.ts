@@ -16,9 +16,9 @@ export const openhands: Adapter = {
   name: source,
   title: "OpenHands",
   version: 2,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
-    for (const { path } of searchRoots(host)) {
+    for (const { path } of getSearchRoots(host)) {
       for await (const input of findFiles(path, (name) => name === stateName)) yield await withEvents(input);
     }
   },
@@ -58,7 +58,7 @@ async function withEvents(input: Input): Promise<Input> {
   };
 }
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   return [
     host.env.OPENHANDS_CONVERSATIONS_DIR
       ? getHomeRoot(host, "OPENHANDS_CONVERSATIONS_DIR", "")

@@ -15,14 +15,14 @@ export const pi = makeFileAdapter({
   name: source,
   title: "Pi",
   version: 4,
-  searchRoots,
+  getSearchRoots,
   matches: (name) => name.endsWith(".jsonl"),
   async parse(input, sink) {
     await readSession(input, sink, { source, id: parseSessionId(input.path) });
   },
 });
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   return [
     host.env.PI_CODING_AGENT_SESSION_DIR
       ? getHomeRoot(host, "PI_CODING_AGENT_SESSION_DIR", "")

@@ -20,9 +20,9 @@ export const qwen: Adapter = {
   name: source,
   title: "Qwen Code",
   version: 7,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
-    for (const { path } of searchRoots(host)) {
+    for (const { path } of getSearchRoots(host)) {
       for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
         const chats = findChatsFolder(input.path);
         if (chats) {
@@ -81,6 +81,6 @@ async function findAgents(folder: string, sessionId: string): Promise<SessionAge
   return { byCall, transcripts };
 }
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   return [getHomeRoot(host, host.env.QWEN_RUNTIME_DIR ? "QWEN_RUNTIME_DIR" : "QWEN_HOME", ".qwen", "projects")];
 }

@@ -15,7 +15,7 @@ export const specstory = makeFileAdapter({
   name: source,
   title: "SpecStory",
   version: 2,
-  searchRoots,
+  getSearchRoots,
   matches: (name) => name.endsWith(".md"),
   async parse(input, sink) {
     const transcript = new Transcript(sink, input);
@@ -28,7 +28,7 @@ export const specstory = makeFileAdapter({
   },
 });
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   const named = splitFolders(host, host.env.SPOOR_SPECSTORY, delimiter);
   if (named.length > 0) return named.map((path) => ({ path: toHistoryFolder(path), variable: "SPOOR_SPECSTORY" }));
   return listFoldersAbove(host).map((path) => ({ path: join(path, history) }));

@@ -11,13 +11,13 @@ const source = "trae";
 
 /**
  * The CLI (TraeX) writes Codex' rollouts in its own folders. Newer versions of the editor encrypt conversations
- * (unreadable.ts).
+ * (../unreadable.ts).
  */
 export const trae: Adapter = {
   name: source,
   title: "Trae",
   version: 3,
-  searchRoots,
+  getSearchRoots,
   async *discover(host) {
     for (const { path } of getRolloutRoots(host)) yield* findFiles(path, isRollout);
     yield* findConversations(host);
@@ -28,7 +28,7 @@ export const trae: Adapter = {
   },
 };
 
-function searchRoots(host: Host): SearchRoot[] {
+function getSearchRoots(host: Host): SearchRoot[] {
   return [...getRolloutRoots(host), ...getUserFolders(host).map((path) => ({ path }))];
 }
 

@@ -17,7 +17,7 @@ export const vibe = makeFileAdapter({
   name: source,
   title: "Mistral Vibe",
   version: 3,
-  searchRoots: (host) => [getHomeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")],
+  getSearchRoots: (host) => [getHomeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")],
   matches: (name) => name === "messages.jsonl",
   getSibling: (path) => join(dirname(path), "meta.json"),
   async parse({ path }, sink) {

@@ -20,7 +20,7 @@ export const vscodeCopilot: Adapter = {
   name: source,
   title: "Copilot Chat in VS Code",
   version: 2,
-  searchRoots: (host) => [
+  getSearchRoots: (host) => [
     ...getEditorFolders(host, "workspaceStorage"),
     ...getEditorFolders(host, "globalStorage", emptyWindows),
   ],

@@ -9,7 +9,7 @@ export const zed = makeDatabaseAdapter({
   name: source,
   title: "Zed",
   version: 2,
-  searchRoots: (host) => [getFolder(host)],
+  getSearchRoots: (host) => [getFolder(host)],
   databases: (host) => [getFolder(host, "threads.db").path],
   list: listThreads,
   read: readThread,

@@ -43,7 +43,7 @@ export const findPastFix: Tool<typeof input> = {
 };
 
 /** `steps` are lines on what was changed and run next; texts are masked. */
-export type ErrorPlace = {
+type ErrorPlace = {
   trace: Trace;
   position: number | null;
   createdAt: string | null;
@@ -55,7 +55,7 @@ export type ErrorPlace = {
 type ProjectScope = Pick<Selection, "project" | "onlyProjectId">;
 
 /** @throws SpoorError `overloaded` as `heavyRead` */
-export async function pastPlaces(
+async function pastPlaces(
   userId: string,
   error: string,
   filter: ProjectScope,

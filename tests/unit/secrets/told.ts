@@ -16,6 +16,9 @@ export function told(run: Run): [kind: string, before: string, secret: string, a
     ["cy.get('#password').type('", "')"],
     ['driver.find_element(By.NAME, "password").send_keys("', '")'],
     ["await user.type(screen.getByLabelText(/password/i), '", "')"],
+    ['{"answers":{"What is the database password?":"', '"}}'],
+    ['{"question":"Which password?","answer":"', '"}'],
+    ['{"pw":"', '"}'],
     // as arguments in lists, and of more commands,
     ['["mysql","-uroot","-p', '"]'],
     ['["curl","-u","bob:', '","https://x"]'],
@@ -88,6 +91,7 @@ export const harmlessTold = [
   "SELECT id, email, password, role\nFROM users, roles, a, b\n",
   "const { username, password, role } = request.body;\nconst a1B2c3D4 = hash(b, c, d);\n",
   "username,password,role\nstring,string,string\n",
+  "return {\n  password,\n  guessesLog10: utils.log10(guesses),\n  sequence,\n}",
   "INSERT INTO users (email, password) VALUES ($1, $2)",
   "INSERT INTO users (email, password_hash) VALUES ('a@b.internal', crypt(p))",
   "await page.getByLabel('Password').fill('wrong password');",
@@ -97,4 +101,5 @@ export const harmlessTold = [
   "<td>Password</td><td>required</td>",
   "-----END RSA PRIVATE KEY-----",
   "cat <<< $TOKEN",
+  '{"answers":{"Which kind of password?":"passphrase"}}',
 ];

@@ -6,6 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { canUndo, getProject, mergedInto, type ProjectDetails } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
 import { listTraces } from "#lib/traces/queries";
+import { usedTokens } from "#lib/traces/tokens";
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../../components/agent-icon";
 import { Counting } from "../../../components/counting";
@@ -21,7 +22,6 @@ import { ActivityTime, Time } from "../../../components/time";
 import { listHref, traceHref } from "../../traces/hrefs";
 import { describeTier } from "../../traces/spent";
 import { renameAction, undoAction } from "../actions";
-import { sumTokens } from "../figures";
 import { Aliases } from "./aliases";
 import { Merge } from "./merge";
 import { Months } from "./months";
@@ -124,7 +124,7 @@ function Head({ project: { id, name, distinction } }: { project: ProjectDetails 
 
 function Figures({ project }: { project: ProjectDetails }) {
   const { id, sessions, sessionsPutAway, costNano, usage, lastActiveAt, agents } = project;
-  const tokens = sumTokens(project);
+  const tokens = usedTokens(project.usage, 0);
   if (sessions === 0)
     return (
       <Notice tone="info">
