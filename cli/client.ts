@@ -106,7 +106,7 @@ export function makeTerminal(words: string[], env: Host["env"], streams: Streams
   });
 }
 
-/** Runs a command and writes errors to the terminal. @returns the exit code */
+/** @returns the exit code */
 export async function runClient(words: string[], surroundings: Surroundings): Promise<number> {
   const { terminal, signal, env } = surroundings;
   try {
@@ -153,7 +153,7 @@ async function run(words: string[], surroundings: Surroundings): Promise<number>
   return code;
 }
 
-/** @throws CommandError if unknown, because files would then be searched and written in the current folder */
+/** @throws CommandError if unknown, because the current folder would take its place */
 function homeFolder(surroundings: Surroundings): string {
   try {
     const home = surroundings.home();
@@ -218,7 +218,7 @@ function findStack(error: unknown): string[] {
   return (error.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
 }
 
-/** Finds the candidate within two edits of a mistyped word (one for short words), or one that the word begins. */
+/** @returns a candidate within two edits (one for short words), or that the word begins */
 function suggest(word: string, candidates: readonly string[]): string | undefined {
   const maxDistance = word.length < 4 ? 1 : 2;
   const [best] = candidates

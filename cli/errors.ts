@@ -8,7 +8,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** An error that is shown as one line, without a stack trace, and sets the exit code. */
+/** The user sees one line without a stack trace. */
 export class CommandError extends Error {
   override name = "CommandError";
   readonly kind: Exclude<keyof typeof exitCodes, "done">;

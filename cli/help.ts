@@ -181,7 +181,6 @@ ${exitCodeHelp}`;
 /** An option or command and the blanks before its description. */
 const labelled = /^(?: {2}\S.*? {2,}| {2}\S.{17} | *)(?=\S)/;
 
-/** Breaks lines that are too long for a terminal and indents descriptions. */
 function wrap(text: string, columns: number): string {
   return text
     .replace(/(?<=^\S.*)\n(?=\S)/gm, " ")

@@ -24,9 +24,9 @@ export type Settings = {
   server?: string;
   accounts: Record<string, Account>;
   plainHttp?: string[];
-  /** Rules on which projects are sent (cli/projects/rules.ts). */
+  /** cli/projects/rules.ts has their form. */
   projects?: unknown;
-  /** Rules on whose pictures are sent, in the same form. */
+  /** cli/projects/rules.ts has their form. */
   pictures?: unknown;
   agreedTo?: string[];
   /** Secrets are masked unless this is false. */
@@ -71,8 +71,6 @@ export const writeSettings = (host: Host, settings: Settings): Promise<void> =>
   writeFileAtomically(settingsPath(host), `${JSON.stringify(settings, null, 2)}\n`);
 
 /**
- * Changes the current settings under a lock.
- *
  * @returns the settings before
  * @throws CommandError if they can't be read, which would lose them, or written
  */
@@ -88,11 +86,7 @@ export function updateSettings(host: Host, change: (settings: Settings) => Setti
   });
 }
 
-/**
- * Finds the server: `--server`, `SPOOR_URL`, the server that delivered this file, or the one of the last login.
- *
- * @throws CommandError if there is none or the URL is invalid
- */
+/** @throws CommandError if there is none or the URL is invalid */
 export function requireServer(host: Host, settings: Settings, option: string | undefined): string {
   const server = findServer(host, settings, option);
   if (server === undefined) throw new CommandError("usage", "No server is set. Use --server URL or set SPOOR_URL.");
@@ -105,8 +99,7 @@ export function findServer(host: Host, settings: Settings, option: string | unde
 }
 
 /**
- * Finds the server that `SPOOR_TOKEN` belongs to: never that of the last login, or a login elsewhere would take the
- * token there.
+ * The server of the last login must not get a token that is for another one.
  *
  * @throws as `findServer`
  */

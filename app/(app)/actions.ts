@@ -6,7 +6,6 @@ import { env } from "#lib/env";
 import { requireForm, requireOwnOrigin } from "../components/form-guard";
 import { preferences } from "../components/preferences";
 
-/** Ends this browser's session. */
 export async function signOutAction(): Promise<void> {
   const requestHeaders = await headers();
   await requireOwnOrigin();
@@ -14,7 +13,6 @@ export async function signOutAction(): Promise<void> {
   redirect("/sign-in");
 }
 
-/** Stores this browser's preferences for a year. */
 export async function setPreferencesAction(form: FormData): Promise<void> {
   await requireOwnOrigin();
   const chosen = requireForm(form);

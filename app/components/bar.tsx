@@ -21,7 +21,7 @@ type Props = {
   theme: keyof typeof themeNames;
 };
 
-/** A client component, since a server component is sent twice: 7 KB of each page. */
+/** As a server component it would be sent twice: 7 KB of each page. */
 export function Bar({ user, keys, theme }: Props) {
   return (
     <header className="bar print:hidden">

@@ -80,7 +80,6 @@ export function askFirst(form: FormData): FormState | undefined {
   return answer === "yes" ? undefined : { confirming: answer !== "no" };
 }
 
-/** Ends what the form's `id` names, after asking. @param unknown the error for an invalid id */
 export async function endById(
   form: FormData,
   { page, unknown }: { page: string; unknown: string },
@@ -98,7 +97,6 @@ export async function endById(
   return {};
 }
 
-/** Rethrows anything but a SpoorError. */
 export function toFormState(error: unknown): FormState {
   if (error instanceof SpoorError) return { error: error.message };
   throw error;

@@ -14,7 +14,6 @@ export function keptSearches(userId: string): string[] {
   }
 }
 
-/** Replaces the searches that it was typed from. */
 export function keepSearch(userId: string, q: string): void {
   const others = keptSearches(userId).filter((one) => !q.startsWith(one) && one !== q);
   try {

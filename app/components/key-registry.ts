@@ -5,7 +5,6 @@ export type KeyGroup = { title: string; bindings: KeyBinding[] };
 
 const groups: KeyGroup[] = [];
 
-/** @returns a function that removes the group */
 export function addKeys(group: KeyGroup): () => void {
   groups.push(group);
   return () => {
@@ -17,10 +16,7 @@ export function knownKeys(): KeyGroup[] {
   return groups.toReversed();
 }
 
-/**
- * @param before the unfinished sequence, separated by spaces
- * @returns the binding to run, or the sequence so far if more may follow
- */
+/** @param before the unfinished sequence, separated by spaces */
 export function readKey(before: string, key: string): { binding?: KeyBinding; begun: string } {
   const sequence = before === "" ? key : `${before} ${key}`;
   const bindings = knownKeys().flatMap((group) => group.bindings);

@@ -4,7 +4,6 @@ import { addKeys, type KeyBinding, type KeyGroup, knownKeys, readKey } from "./k
 import { goTo } from "./navigation";
 import { pages, searchHref } from "./pages";
 
-/** The time for the next key of a sequence. */
 const sequenceMs = 1500;
 
 /** `?` lists the shortcuts under `title`. They are off in fields and dialogs. */

@@ -10,7 +10,6 @@ export const leaving = "spoor:leaving";
 type Go = (href: string) => void;
 let goSoftly: Go | undefined;
 
-/** Navigates without a reload where possible. */
 export function goTo(href: string): void {
   const { origin, pathname } = new URL(href, location.href);
   if (goSoftly && origin === location.origin && isSoft(pathname)) goSoftly(href);
@@ -81,7 +80,6 @@ const followed = new Map<string, string>();
 const getAddress = ({ pathname, search }: Pick<Location, "pathname" | "search">) => pathname + search;
 const noteLink = (href: string) => followed.set(getAddress(location), getAddress(new URL(href, location.href)));
 
-/** Focuses the new page's heading, or the followed link after going back. */
 function useArrival(isPending: boolean): void {
   const path = usePathname();
   const before = useRef({ path, isPending });
@@ -113,7 +111,7 @@ function focusFollowed(): void {
   link?.focus({ preventScroll: true });
 }
 
-/** Signed-in pages that replace each other without a reload, except confirmations, which forms lead to, too. */
+/** Signed-in pages replace each other without a reload, except confirmations, which forms also lead to. */
 const soft =
   /^\/(?:home|traces(?!\/delete)|projects|pull|files|findings|uploads?|usage|devices|diagnostics|settings)(?:\/|$)/;
 

@@ -2,7 +2,6 @@ import { SpoorError } from "#lib/errors";
 
 type PageLink = [text: string, href: string] | false | null | undefined | "";
 
-/** Leads to a list's first and next page. */
 export function Pager({ first, next, children }: { first: PageLink; next: PageLink; children?: React.ReactNode }) {
   if (!first && !next && !children) return null;
   return (
@@ -22,7 +21,6 @@ export function Pager({ first, next, children }: { first: PageLink; next: PageLi
   );
 }
 
-/** Reads the first page if the cursor is invalid. */
 export async function readByCursor<Query extends { cursor?: string | undefined }, Page>(
   query: Query,
   read: (query: Query) => Promise<Page>,

@@ -9,8 +9,6 @@ export const pages = [
   { href: "/diagnostics", name: "Diagnostics", key: "d" },
 ] as const;
 
-/** The fragment focuses the search field. */
 export const searchHref = "/traces#search";
 
-/** A page's query parameters. */
 export type SearchParams = Record<string, string | string[] | undefined>;

@@ -21,7 +21,6 @@ export async function readKeys(): Promise<(typeof switches)[number]> {
   return keys.choice.parse((await cookies()).get(keys.cookie)?.value);
 }
 
-/** Reads a cookie; the default is UTC. */
 export const readerZone = cache(async (): Promise<string> => {
   const zone = (await cookies()).get("spoor_tz")?.value;
   if (!zone) return "UTC";

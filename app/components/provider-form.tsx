@@ -10,7 +10,6 @@ type Props = {
   provider: string;
   label: string;
   next?: string;
-  /** Asks whether to remember this browser. */
   remember?: boolean;
 };
 

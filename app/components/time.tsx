@@ -3,7 +3,6 @@ import { readerZone } from "./preferences";
 
 const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
 
-/** The clock today, the day this year, the date before that. */
 export function shortTime(date: Date, timeZone: string): string {
   const [its, today] = [isoDay(date, timeZone), isoDay(new Date(), timeZone)];
   if (its === today) return formatDate(date, timeZone, clockParts);

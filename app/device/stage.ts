@@ -7,7 +7,7 @@ import { SpoorError } from "#lib/errors";
 import { clientAddress, getNetwork } from "#lib/http/address";
 
 /**
- * How a signed-in person reached a login:
+ * A signed-in person reached a login:
  * - `near`: with its code, from the login's network
  * - `linked`: by a link from another network, so the code must be typed to approve
  * - `typed`: from another network, with the code typed
@@ -33,10 +33,7 @@ export const codelessHref = (person: Person, stage: Exclude<Stage, "near">, logi
 
 const loopback = /^(127(\.\d{1,3}){3}|::1)$/;
 
-/**
- * Uncertain cases count as different, so that the code has to be typed.
- * @param startedFrom the address from which the login was started
- */
+/** Uncertain cases count as different, so that the code has to be typed. */
 export function isSameNetwork(startedFrom: string, requestHeaders: Headers): boolean {
   const address = clientAddress(requestHeaders);
   if (startedFrom === "unknown" || address === "unknown" || isProxyAddress(address, requestHeaders)) return false;
@@ -56,7 +53,6 @@ const plain = (address: string) =>
     .replace(/^::ffff:/, "")
     .replace(/%.*$/, "");
 
-/** Reports too many attempts as an error. */
 export async function lookUp(userId: string, code: string): ReturnType<typeof findLogin> {
   try {
     return await findLogin(userId, code);

@@ -95,7 +95,6 @@ function Fields({ title, fields }: { title: string; fields: DocumentedField[] })
   );
 }
 
-/** Parts in backticks are code. */
 export function Words({ text }: { text: string }) {
   return text.split("`").map((part, index) =>
     index % 2 === 0 ? (

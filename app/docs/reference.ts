@@ -1,4 +1,3 @@
-// Makes the API reference from the OpenAPI document.
 import { openApiDocument } from "#lib/api/openapi";
 
 type Schema = {
@@ -84,7 +83,6 @@ export const introduction = () => document().info.description.split("\n\n");
 type OperationGroup = { name: string; text: string; entries: DocumentedOperation[] };
 let known: OperationGroup[] | undefined;
 
-/** Cached for the process. */
 export function readReference(): OperationGroup[] {
   known ??= readGroups();
   return known;
@@ -221,7 +219,6 @@ const authorizations: Record<string, string> = {
 
 const toVariable = (name: string) => name.replace(/[A-Z]/g, "_$&").toUpperCase();
 
-/** Defines every shell variable that the command uses. */
 function makeCommand(path: string, method: string, { security, parameters = [], requestBody }: Described): string {
   const [way = {}] = security;
   const authorization = authorizations[Object.keys(way)[0] ?? ""];

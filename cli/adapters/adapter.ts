@@ -11,9 +11,8 @@ export type SearchRoot = {
   variable?: string;
 };
 
-/** A file, or another unit that an adapter parses in one go. */
 export type Input = {
-  /** A file's path, or another name that is unique within the adapter. Never sent as telemetry. */
+  /** A file's path, or another name, unique within the adapter and never sent as telemetry. */
   path: string;
   bytes: number;
   /** In milliseconds since 1970. */
@@ -28,7 +27,6 @@ export type Input = {
   isStored?(sourceId: string): boolean;
   /** Undefined if the version of the adapter that read the session is not known. */
   sentVersion?(sourceId: string): number | undefined;
-  /** The adapter continues where an earlier reading ended. */
   from?: Resumption;
 };
 
@@ -59,52 +57,48 @@ export type SessionDetails = {
   [field: string]: unknown;
 };
 
-/** Counts an unknown type. */
 export type Unhandled = (type: string) => void;
 
-/** Receives what an adapter parses, and counts every entry (a line or list item). */
+/** An adapter counts every entry (a line or list item). */
 export interface Sink {
   /**
-   * Begins a session; the one before must have ended.
+   * The session before must have ended.
    *
    * @param messages the number of its messages before the checkpoint
    */
   begin(source: string, sourceId: string, messages?: number): void;
   message(message: Message): void;
   end(details: SessionDetails): void;
-  /** Leaves out the current session, for a reason that is shown. */
+  /** It leaves out the current session; the user sees the reason. */
   reject(reason: string): void;
-  /** Reports a part that can't be read, for a reason that is shown. */
+  /** A part can't be read; the user sees the reason. */
   lost(reason: string): void;
-  /** Names the session's folder, and throws if its project is left out: call it before reading more. */
+  /** It throws if the folder's project is left out, so call it before reading more. */
   folder(path: string): void;
   entry(line?: number): void;
   /** Counts the entry as one without a message, on purpose. */
   skipped(): void;
-  /** Counts the entry as one in an unexpected format. */
   invalid(reason?: string): void;
-  /** Counts an unknown type, which is sent as telemetry. */
+  /** Telemetry sends the type. */
   unhandled(type: string): void;
-  /** Notes where this reading ended. Only for an input with one session. */
+  /** Only an input with one session can have checkpoints. */
   checkpoint(at: Checkpoint): void;
-  /** Checkpoints would be dropped. */
   readonly ignoresCheckpoints?: boolean;
   /** Must be awaited regularly, so that uploads can proceed. */
   pause(): Promise<void>;
 }
 
-/** Reads the sessions of one agent. Adapters are listed in adapters/registry.ts. */
 export interface Adapter {
   readonly name: string;
   readonly title: string;
-  /** Raise it when a file yields other sessions than before: every file is then parsed and sent again. */
+  /** Raise it when a file yields other sessions than before: every file is parsed and sent again. */
   readonly version: number;
   /** The sessions name their source themselves. */
   readonly holdsAnySource?: boolean;
   getSearchRoots(host: Host): SearchRoot[];
   discover(host: Host): AsyncIterable<Input>;
   /**
-   * Counts unknown content, never guesses it; leaves an incomplete last line for the next run.
+   * It never guesses unknown content, and leaves an incomplete last line for the next run.
    *
    * @throws if the input can't be read
    */

@@ -6,7 +6,6 @@ import { formatData } from "./pictures.ts";
 import { findTagged, replaceTagged } from "./tags.ts";
 import { asString, joinTexts, listFields } from "./values.ts";
 
-/** Makes one block of a text, and none of anything that is no list. */
 export function toBlocks(content: unknown): Fields[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return listFields(content);

@@ -15,7 +15,6 @@ const maxEntries = 500;
 const maxBytes = 96 * 1024;
 const maxCalls = 100;
 
-/** Collects a session's commits and pull requests from its messages, or from commands and their outputs. */
 export class GitEvidence {
   readonly #commits: EvidenceCommit[];
   readonly #pullRequests: Map<string, PullRequest>;
@@ -41,7 +40,7 @@ export class GitEvidence {
   }
 
   /**
-   * Must see messages in order. The output of a copied result belongs to the original, but a copied call may have its
+   * Messages must come in order. A copied result's output belongs to the original, but a copied call may have its
    * result here.
    */
   see({ content, metadata }: Message, position: number, isCopied = false): void {
@@ -89,7 +88,6 @@ export class GitEvidence {
     else if (added && this.#commits.length < maxEntries && this.#hasRoom(added)) this.#commits.push(added);
   }
 
-  /** Ignores anything that is no URL of a pull request. */
   addPullRequest({ url, number, repository }: { url: unknown; number?: unknown; repository?: unknown }): void {
     const found = pullRequestAt(url);
     if (!found || this.#pullRequests.has(found.url) || this.#pullRequests.size >= maxEntries) return;

@@ -5,15 +5,13 @@ import { addStamp } from "./session-files.ts";
 import { findSessions, type ListSessions, readDatabase } from "./sqlite.ts";
 
 type FileAdapter = Omit<Adapter, "discover"> & {
-  /** Takes a file's name without its folder. */
   matches(name: string): boolean;
-  /** Tells whether a file with such a name is an input; a folder that may not be read always is one. */
+  /** A folder that may not be read is always an input. */
   accepts?(input: Input, root: string): boolean | Promise<boolean>;
-  /** Returns another file with which the input's stamp also changes. */
+  /** The input's stamp also changes with this file. */
   getSibling?(path: string): string;
 };
 
-/** Makes an adapter whose inputs are the files below its folders. */
 export function makeFileAdapter({ matches, accepts, getSibling, ...adapter }: FileAdapter): Adapter {
   return {
     ...adapter,
@@ -29,13 +27,11 @@ export function makeFileAdapter({ matches, accepts, getSibling, ...adapter }: Fi
 }
 
 type DatabaseAdapter = Omit<Adapter, "discover" | "parse"> & {
-  /** Returns the paths of the databases. */
   databases(host: Host): string[];
   list: ListSessions;
   read(database: DatabaseSync, id: string, sink: Sink): Promise<void>;
 };
 
-/** Makes an adapter whose inputs are the sessions in SQLite databases. */
 export const makeDatabaseAdapter = ({ databases, list, read, ...adapter }: DatabaseAdapter): Adapter => ({
   ...adapter,
   async *discover(host) {

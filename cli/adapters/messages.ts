@@ -30,7 +30,6 @@ function collectTexts(value: unknown, depth = 0, found: string[] = []): string[]
   return found;
 }
 
-/** Makes `{input: value}` of anything that is no object. */
 function toInputFields(input: unknown): Fields {
   const value = typeof input === "string" && /^\s*\{/.test(input) ? (parseJson(input) ?? input) : input;
   if (isFields(value)) return value;

@@ -7,7 +7,6 @@ export class Reorderer {
   readonly #waiting = new Map<number, Fields>();
   #next = 0;
 
-  /** @param maxWaiting the number of records that wait for an earlier one */
   constructor(maxWaiting: number, send: (record: Fields) => void) {
     this.#maxWaiting = maxWaiting;
     this.#send = send;

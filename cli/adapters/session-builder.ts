@@ -6,7 +6,7 @@ import { makeNotice, withMetadata } from "./messages.ts";
 import { asCopy, type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asAmount, asString, asTimestamp, getProjectName, truncate } from "./values.ts";
 
-/** The facts of an entry; values of the wrong type are ignored. */
+/** The builder ignores values of the wrong type. */
 export type EntryFacts = {
   /** ISO 8601, or milliseconds since 1970. */
   at?: unknown;
@@ -17,7 +17,7 @@ export type EntryFacts = {
   requestId?: unknown;
   uuid?: unknown;
   stopReason?: unknown;
-  /** The entry was copied from the session that this one was forked from, and is counted there. */
+  /** The original session counts a copied entry. */
   isReplayed?: boolean;
 };
 

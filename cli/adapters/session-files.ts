@@ -7,7 +7,7 @@ import { readWholeFile } from "../files/json-lines.ts";
 import type { Input, Sink } from "./adapter.ts";
 import { asFields } from "./values.ts";
 
-/** Makes the stamp also change with another file, such as one with the session's title. */
+/** The session's title may be in another file. */
 export async function addStamp(input: Input, path: string): Promise<Input> {
   const file = await statInput(path);
   return file ? { ...input, stamp: `${input.stamp} ${file.stamp}` } : input;
@@ -24,10 +24,8 @@ export async function readObjectFile(path: string, sink: Sink): Promise<Fields |
 }
 
 /**
- * Reads and counts the objects in a list of a JSON file.
- *
  * @param list the keys that lead to the list
- * @returns the fields around it; undefined, and counted, if the file is cut off
+ * @returns the fields around it; undefined if the file is cut off
  */
 export async function readMessageFile(
   path: string,
@@ -63,7 +61,7 @@ export async function readMessageFile(
 }
 
 /**
- * A link in somebody's repository may lead to another project, which is left out.
+ * A link in somebody's repository may lead to a left-out project.
  *
  * @throws if the file is missing, and as `Sink.folder`
  */

@@ -22,7 +22,7 @@ const explainMissingSqlite = () =>
   `SQLite databases need Node 22.13 or later; this is Node ${process.versions.node}. Run spoor with a newer Node.`;
 
 /**
- * Trusts nothing in the database: no extension, no function in its schema, no computed values.
+ * A hostile database could run extensions, functions and computed values.
  *
  * @throws if it can't be read, or this Node has no SQLite
  */
@@ -107,7 +107,6 @@ const databaseEnding = /\.(?:db|vscdb|sqlite3?)$/;
 
 export const makeInputPath = (database: string, id: string): string => `${database}${separator}${id}`;
 
-/** Splits a path of an input in a database; the path of a file has no id. */
 export function splitInputPath(path: string): { database: string; id?: string } {
   for (let at = path.indexOf(separator); at !== -1; at = path.indexOf(separator, at + 1)) {
     const database = path.slice(0, at);
@@ -129,7 +128,6 @@ export async function statDatabase(path: string): Promise<Input | undefined> {
   };
 }
 
-/** Lists the sessions of a database. */
 export type ListSessions = (path: string, database: DatabaseSync) => Input[];
 
 const listings = new Map<string, { stamp: string; inputs: Input[] }>();

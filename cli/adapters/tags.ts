@@ -1,7 +1,7 @@
 /** A text in tags: `start` and `end` include the tags. */
 export type Tagged = { start: number; end: number; name: string; inner: string };
 
-/** Searches for a missing closing tag only once: a regular expression would do so from each opening tag. */
+/** A regular expression would search for a missing closing tag from each opening tag. */
 export function findTagged(text: string, ...names: readonly string[]): Tagged[] {
   const found: Tagged[] = [];
   const opening = new RegExp(`<(${names.join("|")})>`, "g");
@@ -19,7 +19,6 @@ export function findTagged(text: string, ...names: readonly string[]): Tagged[] 
   return found;
 }
 
-/** Undefined if nothing is in such tags. */
 export function splitTaggedWords(text: string, tag: string): { words: string[]; around: string } | undefined {
   const tagged = findTagged(text, tag);
   if (tagged.length === 0) return undefined;

@@ -13,7 +13,6 @@ export type Usage = {
   reasoningTokens?: number;
 };
 
-/** @param includesCache whether the reported input includes cached tokens */
 export function readTokens(
   reported: { [field in keyof Usage]?: unknown },
   { includesCache = false }: { includesCache?: boolean } = {},
@@ -129,6 +128,5 @@ export const subtractUsage = (a: Usage, b: Usage): Usage => combine(a, b, (one, 
 const combine = (a: Usage, b: Usage, combine: (one: number, other: number) => number): Usage =>
   Object.fromEntries(usageFields.map((field) => [field, combine(a[field] ?? 0, b[field] ?? 0)]));
 
-/** Adds counts, without zeros. */
 export const sumUsage = (one: Usage, other: Usage): Usage =>
   Object.fromEntries(Object.entries(addUsage(one, other)).filter(([, count]) => count > 0));

@@ -1,17 +1,14 @@
 import { type Fields, isFields } from "../files/json.ts";
 
-/** Returns a non-empty string, else undefined. */
 export const asString = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** Returns a non-negative safe integer, else undefined. */
 export const asCount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 export const asInteger = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 
-/** Returns a positive number, such as a cost, else undefined. */
 export const asAmount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 
@@ -22,7 +19,6 @@ export const listFields = (value: unknown): Fields[] => (Array.isArray(value) ? 
 export const joinTexts = (texts: readonly unknown[], separator = "\n"): string =>
   texts.filter(asString).join(separator);
 
-/** Splits a list at white space. */
 export const toWords = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/));
 
 const timestamp = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
@@ -38,7 +34,6 @@ export function asTimestamp(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Converts seconds since 1970 to milliseconds, and returns any other value as it is. */
 export const toMilliseconds = (time: unknown): unknown =>
   typeof time === "number" && time < 100_000_000_000 ? time * 1000 : time;
 

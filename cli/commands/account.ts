@@ -3,7 +3,7 @@ import { HttpError } from "../server/api.ts";
 import { connect, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { updateSettings } from "../settings.ts";
 
-/** Revokes this machine's token on the server and removes it here even if the server can't be reached. */
+/** The token is also removed if the server can't be reached. */
 export async function logout(context: Context): Promise<void> {
   const { host, terminal } = context;
   const { settings, server, api } = await connect(context, { patienceSeconds: 5, token: "stored" });

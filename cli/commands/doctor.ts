@@ -112,7 +112,7 @@ async function findSettingsProblem(path: string, context: Context): Promise<stri
   }
 }
 
-/** Writes a file and removes it again, because permission to write does not mean that the disk has room. */
+/** Permission to write does not mean that the disk has room. */
 async function checkWritable(name: string, folder: string, otherwise: string): Promise<Check> {
   const path = join(folder, `doctor.${randomBytes(6).toString("hex")}`);
   const missing = await listMissingFolders(path);
@@ -128,7 +128,7 @@ async function checkWritable(name: string, folder: string, otherwise: string): P
   }
 }
 
-/** Reports an agent's existing folders, or else the first one, because some agents have dozens. */
+/** Some agents have dozens of folders. */
 async function checkRoots(title: string, roots: SearchRoot[]): Promise<Check[]> {
   const checked = await Promise.all(roots.map((root) => checkRoot(title, root)));
   const found = checked.filter(({ isMissing }) => !isMissing);

@@ -13,8 +13,6 @@ import { formatBytes, formatCount, formatPictures } from "../terminal/format.ts"
 import { styled } from "../terminal/terminal.ts";
 
 /**
- * Shows what this machine's first push to a server would send and asks for consent.
- *
  * @param usual the answer that an empty line gives
  * @throws CommandError `failed` if the answer is no
  */

@@ -50,7 +50,7 @@ export async function install(context: Context): Promise<number> {
   return finish(context, installation, { server, service, command: isReady ? words : undefined });
 }
 
-/** Chooses the server and records consent to plain http, because the service can't ask. */
+/** The service can't ask for consent to plain http. */
 async function chooseServer(context: Context): Promise<string> {
   const { host, values } = context;
   const option = stringValue(context, "server");

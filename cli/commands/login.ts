@@ -100,7 +100,7 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens the page if a browser is likely to exist; its address is printed in any case. */
+/** The address is printed in any case. */
 function openBrowser(page: string, { host: { env, home, platform } }: Context): void {
   const isRemote = env.SSH_CONNECTION !== undefined || env.SSH_TTY !== undefined;
   const hasDisplay = platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY || env.BROWSER);
@@ -111,7 +111,7 @@ function openBrowser(page: string, { host: { env, home, platform } }: Context): 
   child.unref();
 }
 
-/** Polls until the login is decided, by a monotonic clock so that a wrong system time is harmless. */
+/** A monotonic clock makes a wrong system time harmless. */
 async function waitForToken(api: Api, started: Fields, context: Context): Promise<Account> {
   const lifetimeSeconds = clamp(started.expiresIn, [1, 3600], 600);
   const deadline = clock.now() + (lifetimeSeconds + 60) * 1000;

@@ -9,9 +9,7 @@ const versionKey = "io.modelcontextprotocol/protocolVersion";
 /** JSON-RPC 2.0, section 5.1, and its range for servers. */
 const codes = { parse: -32_700, server: -32_000 };
 
-/**
- * Relays the Model Context Protocol between standard input and output and the server, for agents that can't use HTTP.
- */
+/** Some agents can't use HTTP. */
 export async function mcp(context: Context): Promise<void> {
   const { terminal, signal } = context;
   const connection = await connectLoggedIn(context, { patienceSeconds: 5 });

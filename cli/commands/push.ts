@@ -19,11 +19,7 @@ import { describeSent, sayLeftOut, warnInvalid, warnKept, warnRefused, warnUnsen
 import { styled } from "../terminal/terminal.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
-/**
- * Sends every new or changed session and waits until they are archived.
- *
- * @param usual the answer that an empty line gives at a first push
- */
+/** @param usual the answer that an empty line gives at a first push */
 export async function push(context: Context, { usual = false } = {}): Promise<number> {
   const { values } = context;
   new SessionFilter(context); // reports invalid options before the server is asked
@@ -111,7 +107,7 @@ function finish({ terminal }: Context, { left, stats, filter }: PushOutcome, res
   return left.length > 0 || (stats.get("jsonl")?.invalid ?? 0) > 0 ? exitCodes.leftOut : exitCodes.done;
 }
 
-/** Only the server knows which user a token from the environment belongs to. @returns undefined if it can't be asked */
+/** Only the server knows the user of a token from the environment. */
 async function findUserId(context: Context, settings: Settings, server: string): Promise<string | undefined> {
   if (!context.host.env.SPOOR_TOKEN) return settings.accounts[server]?.userId;
   try {

@@ -9,7 +9,7 @@ import { formatBytes, formatCount } from "../terminal/format.ts";
 /** The whole file has to fit into memory. */
 const maxBytes = 256 * 1024 * 1024;
 
-/** Lists the secrets in a file by line and kind, without their values. @returns 1 if `push` would mask any */
+/** @returns 1 if `push` would mask a secret */
 export async function redact(context: Context): Promise<number> {
   const { terminal } = context;
   const path = stringValue(context, "check");

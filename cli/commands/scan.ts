@@ -19,11 +19,7 @@ import { formatBytes, formatNumber, formatPictures } from "../terminal/format.ts
 import { sayLeftOut, warnInvalid } from "../terminal/outcomes.ts";
 import { type Column, styled } from "../terminal/terminal.ts";
 
-/**
- * Counts the sessions on this machine and reports the counts as telemetry, unless that is off.
- *
- * @returns `usage` if nothing was found and a variable names a missing folder
- */
+/** @returns `usage` if nothing was found and a variable names a missing folder */
 export async function scan(context: Context): Promise<number> {
   const { terminal, values } = context;
   const destination = await findTelemetryDestination(context);
@@ -154,11 +150,7 @@ function printUnreadable({ terminal }: Context, unreadable: Unreadable[]): void 
     terminal.warn(`${title} has sessions that can't be read: ${why}. See ${path}`);
 }
 
-/**
- * Finds the server to report to; none if plain http to it was not agreed to.
- *
- * @throws CommandError if `--server`, `SPOOR_URL` or `SPOOR_TOKEN` can't be used
- */
+/** @throws CommandError if `--server`, `SPOOR_URL` or `SPOOR_TOKEN` can't be used */
 async function findTelemetryDestination(context: Context): Promise<Destination> {
   const { host } = context;
   const settings = await loadSettings(context);

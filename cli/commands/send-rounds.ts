@@ -16,7 +16,7 @@ import type { LookedAt, RoundReport, RoundRequest } from "../watching/sender-pro
 
 const patienceSeconds = 7 * 24 * 3600;
 
-/** Runs the sending process of `watch`: one round for each request of its parent, until the parent ends. */
+/** It runs one round for each request of its parent, until the parent ends. */
 export async function sendRounds(context: Context): Promise<number> {
   const { terminal, values } = context;
   if (!process.send) throw new CommandError("usage", "--sender is for watch itself.");

@@ -90,8 +90,8 @@ async function logs({ host, terminal, values, signal }: Context): Promise<void> 
 }
 
 /**
- * Called by an agent when a session or turn ends. Returns at once and never fails, because an agent would show that to
- * its user. A running service sends by itself.
+ * It returns at once and never fails, because the calling agent would show that to its user. A running service sends by
+ * itself.
  */
 async function hook({ host, words: [source] }: Context): Promise<void> {
   if (source === undefined || (await findRunningPid(host)) !== undefined) return;

@@ -12,7 +12,11 @@ export type ByteReader = {
 /** Node decompresses zstd since 22.15. */
 export const supportsZstd = (): boolean => typeof zlib.createZstdDecompress === "function";
 
-/** Opens a file and decompresses `.zst`, which is always read from its beginning. @throws if it can't be read */
+/**
+ * A `.zst` is always read from its beginning.
+ *
+ * @throws if it can't be read
+ */
 export async function openByteReader(path: string, offset = 0): Promise<ByteReader> {
   if (path.endsWith(".zst")) return openCompressed(path);
   await letOthersRun();
@@ -30,7 +34,7 @@ export async function openByteReader(path: string, offset = 0): Promise<ByteRead
   };
 }
 
-/** Small files are read in this thread, because waiting for the thread pool would take most of the time. */
+/** For small files, waiting for the thread pool would take most of the time. */
 const smallBytes = 256 * 1024;
 
 function isSmall(path: string, offset: number): boolean {
@@ -127,7 +131,7 @@ function openCompressed(path: string): ByteReader {
 }
 
 /**
- * Reads a file at once, and never waits for a pipe.
+ * A pipe would block.
  *
  * @returns undefined for a longer file and for anything else than a file or folder
  * @throws if it is missing or can't be read

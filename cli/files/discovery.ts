@@ -37,7 +37,7 @@ function makeInput(path: string, found: Stats): Input | undefined {
   return { path, bytes: found.size, modifiedAt: found.mtimeMs, stamp };
 }
 
-/** Represents an unreadable path as an input: reading it fails, which reports it, and the search goes on. */
+/** Reading it fails and reports the path, and the search goes on. */
 const unreadable = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
 
 function statFiles(paths: readonly string[]): Input[] {
@@ -60,8 +60,7 @@ const filesAtOnce = 64;
 const entriesAtOnce = 256;
 
 /**
- * Finds the files below a folder whose names match; none if it is missing. Links to folders are not followed, so that
- * circular links end.
+ * Links to folders are not followed, so that circular links end.
  *
  * @param matches takes the file's name without its folder
  */
@@ -116,7 +115,11 @@ async function* walk(root: string, matches: (name: string) => boolean, isDeep = 
   }
 }
 
-/** Reads a few entries at a time, because a folder may have a million. @throws if it can't be read */
+/**
+ * A folder may have a million entries.
+ *
+ * @throws if it can't be read
+ */
 function* readEntries(folder: string): Generator<Dirent> {
   const opened = opendirSync(folder, { bufferSize: entriesAtOnce });
   try {
@@ -137,8 +140,5 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
   }
 }
 
-/**
- * Tells whether a session's file was moved or deleted. A session in a database has no file of its own and counts as
- * present.
- */
+/** A session in a database has no file of its own and counts as present. */
 export const isGone = (path: string): boolean => /\.jsonl?(?:\.zst)?$/.test(path) && !existsSync(path);

@@ -2,11 +2,7 @@ import { isMissingOrForbidden, statInput } from "./discovery.ts";
 import { type Fields, isFields, parseJson } from "./json.ts";
 import { readLines } from "./line-reader.ts";
 
-/**
- * Caches what is read from each file until the file changes.
- *
- * @param none returned for a file that is missing or may not be read
- */
+/** @param none returned for a file that is missing or may not be read */
 export function cacheByStamp<T>(read: (path: string) => Promise<T>, none: T): (path: string) => Promise<T> {
   const cached = new Map<string, { stamp: string; value: T }>();
   return async (path) => {
@@ -34,11 +30,7 @@ export async function readLinesQuietly(path: string, take: (record: Fields) => v
   await readLines(path, takeLine, { tooLong() {}, pause: async () => {} });
 }
 
-/**
- * Makes a cached index of the last value of each key in a file of JSON lines.
- *
- * @param read returns the key and the value in a line
- */
+/** @param read returns the key and the value in a line */
 export const makeLineIndex = (
   read: (line: Fields) => [key: string | undefined, value: string | undefined],
 ): ((path: string) => Promise<ReadonlyMap<string, string>>) =>

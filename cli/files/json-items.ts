@@ -18,10 +18,9 @@ export type JsonItems = {
 };
 
 /**
- * Reads a file with one JSON value, or one per line, and hands over a list's elements one by one, in bounded memory.
- * Long elements are shortened; the receiver validates them.
+ * It uses bounded memory and shortens long elements.
  *
- * @returns whether the last value is complete
+ * @returns false if the last value is cut off
  * @throws if the file can't be read
  */
 export async function readJsonItems(path: string, items: JsonItems, events: LineEvents): Promise<boolean> {
@@ -53,7 +52,7 @@ class ItemSplitter {
   #inItem = false;
   #inText = false;
   #isEscaped = false;
-  /** Whether the next text is a key on the way to the list, and the last such key. */
+  /** It is true if the next text is a key on the way to the list. */
   #isKey = false;
   #key = "";
   #from = 0;

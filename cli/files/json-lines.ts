@@ -18,8 +18,8 @@ type ReadOptions = {
 };
 
 /**
- * Reads a file of JSON objects, one per line. Intact objects of a broken line are read, and the rest counts as invalid;
- * an incomplete last line waits for the next run.
+ * Intact objects of a broken line are read, and the rest counts as invalid; an incomplete last line waits for the next
+ * run.
  *
  * @throws if the file can't be read
  */
@@ -70,8 +70,7 @@ function describeLoss(value: unknown, recovered: number): string {
 }
 
 /**
- * Reads a file that can only be parsed whole, without its byte order mark; one over `maxWholeBytes` is reported as
- * lost.
+ * It removes a byte order mark, and reports a file over `maxWholeBytes` as lost.
  *
  * @throws if the file can't be read
  */

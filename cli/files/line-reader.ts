@@ -17,11 +17,11 @@ const collectAfterBytes = 4 * MiB;
 const newline = 0x0a;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** @param number the line's number, from 1 @param isOpen no newline ends the line, which may still be written */
+/** @param isOpen no newline ends the line, which may still be written */
 type HandleLine = (line: string, number: number, isOpen: boolean) => void;
 
 export type LineEvents = {
-  /** Takes a line's bytes before they are decoded. @returns true to skip the line */
+  /** @returns true to skip the line */
   skip?: ((line: Buffer, number: number) => boolean) | undefined;
   tooLong(number: number): void;
   pause(): Promise<void>;
@@ -34,8 +34,6 @@ const idleChunks: Buffer[] = [];
 const takeChunk = (): Buffer => idleChunks.pop() ?? Buffer.allocUnsafeSlow(chunkBytes);
 
 /**
- * Reads a file line by line, without its byte order mark.
- *
  * @returns the position after the last complete line; `isOpen` if another line follows it
  * @throws if the file can't be read
  */

@@ -4,9 +4,7 @@ const [quote, backslash, letterU] = [0x22, 0x5c, 0x75];
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 const noteBytes = 256;
 
-/**
- * Shortens a JSON line while it is read: a note replaces the end of each long text, so that the line stays valid JSON.
- */
+/** A note replaces the end of each long text, so that the line stays valid JSON. */
 export class LineShortener {
   readonly #maxTextBytes: number;
   readonly #output: Buffer;

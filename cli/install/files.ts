@@ -37,8 +37,7 @@ export async function listMissingFolders(path: string): Promise<string[]> {
 }
 
 /**
- * Replaces a file's content completely or not at all and keeps its mode. The target of a link is replaced, because
- * people link their settings to a repository.
+ * It writes all or nothing. A link's target is replaced, because people link their settings to a repository.
  *
  * @param replaces the expected content; nothing is written if it differs
  * @throws CommandError if it can't be written
@@ -74,7 +73,7 @@ const readMode = (path: string, otherwise: number): Promise<number> =>
     () => otherwise,
   );
 
-/** Waits until the file is on the disk, so that a power cut can't leave half of it. */
+/** It waits for the disk, so that a power cut can't leave half of the file. */
 async function writeThrough(path: string, bytes: Uint8Array, mode: number): Promise<void> {
   const file = await open(path, "wx", mode);
   try {

@@ -121,10 +121,8 @@ export class Installation {
   }
 
   /**
-   * Offers a change of another program's file.
-   *
    * @param undo removes an earlier change with another command
-   * @returns whether the change is in the file
+   * @returns true if the change is in the file
    */
   async offerEdit(
     { title, path, agent }: { title: string; path: string; agent: FileEdit["agent"] },

@@ -5,14 +5,14 @@ import { isFields, parseJson, toList } from "../files/json.ts";
 import { writeFileAtomically } from "../files/state-files.ts";
 import { getPlaces } from "./places.ts";
 
-/** A change of another program's file, recorded so that `uninstall` removes exactly this. */
+/** `uninstall` removes exactly this change. */
 export type FileEdit = {
   path: string;
   agent: string;
   inserted: string;
   offset: number;
   command: string;
-  /** The containers that the insertion made, outermost first; they are removed if nothing else is in them. */
+  /** The insertion made these containers, outermost first; they are removed if they stay empty. */
   made: string[];
 };
 
@@ -21,13 +21,13 @@ export type Manifest = {
   /** The origin that the service sends to and gets updates from. */
   server: string;
   autoUpdate: boolean;
-  /** The SHA-256 of each content that we wrote, in hex, by path. */
+  /** The SHA-256, in hex, of each content that we wrote, by path. */
   files: Record<string, string[]>;
   folders: string[];
   edits: FileEdit[];
   hasService: boolean;
   loggedIn: boolean;
-  /** Whether settings and state did not exist before. */
+  /** Settings and state did not exist before. */
   madeSettings: boolean;
   madeState: boolean;
 };

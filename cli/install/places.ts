@@ -37,10 +37,7 @@ export const isOnPath = (host: Host, folder: string): boolean =>
 /** Temporary folders of version managers and `npx`. */
 const isPassing = (path: string): boolean => /^\/(?:tmp|run|var\/folders)\/|fnm_multishells|[\\/]_npx[\\/]/.test(path);
 
-/**
- * Finds the path of this Node that survives updates: a link on the PATH, because Homebrew names Node's folder after the
- * version.
- */
+/** A link on the PATH survives updates, because Homebrew names Node's folder after the version. */
 export async function findNode(host: Host, executable = process.execPath): Promise<string> {
   const target = await realpath(executable).catch(() => executable);
   for (const folder of readPath(host)) {

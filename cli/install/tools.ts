@@ -6,10 +6,7 @@ export type RanTool = { code: number | undefined; output: string };
 
 const timeoutMs = 30_000;
 
-/**
- * Runs a system program from the home folder: Windows, and a PATH with relative folders, would find a program of that
- * name in the current folder, which may be a stranger's repository.
- */
+/** Windows, and a PATH with relative folders, would run a stranger's program in the current folder. */
 export function runTool(
   { env, home }: Host,
   [name = "", ...words]: string[],

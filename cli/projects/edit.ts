@@ -43,10 +43,7 @@ function escapeExistingFolder(text: string, host: Host): string | undefined {
 
 const trimSlashes = (glob: string): string => (glob.length > 1 ? glob.replace(/\/+$/, "") || "/" : glob);
 
-/**
- * Adds rules after the earlier ones, of which those with the same glob are removed. The first `include` means only
- * these projects.
- */
+/** Rules with the same glob are removed. The first `include` means only these projects. */
 export function addRules(
   rules: readonly ProjectRule[],
   action: "include" | "exclude",

@@ -4,7 +4,7 @@ const anything: GlobToken[] = ["*"];
 
 const [maxAlternatives, maxChars] = [64, 32 * 1024];
 
-/** A pattern for folders. It uses no regular expression, so a stranger's pattern can't hang the client. */
+/** Without regular expressions, a stranger's pattern can't hang the client. */
 export class Glob {
   readonly #alternatives: (GlobToken[] | "**")[][];
   readonly #ignoresCase: boolean;
@@ -29,7 +29,7 @@ export class Glob {
 
 export const splitPath = (text: string): string[] => text.split("/").filter(Boolean);
 
-/** Tells whether the pattern matches a beginning of the path. Backtracks to the last `**` only. */
+/** It matches a beginning of the path, and backtracks to the last `**` only. */
 function matchesParts(parts: (GlobToken[] | "**")[], path: readonly string[]): boolean {
   let [at, place, retryAt, retryPlace] = [0, 0, -1, 0];
   while (at < parts.length) {

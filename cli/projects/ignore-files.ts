@@ -24,10 +24,7 @@ export class IgnoreFiles {
     this.#ignoresCase = ignoresCase;
   }
 
-  /**
-   * Finds the outermost file that leaves out a folder. The last matching line of a file counts, and no other file
-   * overrides it.
-   */
+  /** A file's last matching line counts, and no other file overrides it. */
   findExcludingFile(folder: string): string | undefined {
     for (const above of listFoldersAbove(folder, this.#home)) {
       const file = this.#fileIn(above);
@@ -101,7 +98,7 @@ function readPatterns(path: string): string | undefined {
   }
 }
 
-/** Decodes UTF-8, or UTF-16 as Windows PowerShell's `>` writes it; returns an empty text for anything else. */
+/** Windows PowerShell's `>` writes UTF-16. Anything else becomes an empty text. */
 function decode(bytes: Buffer): string {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
   try {

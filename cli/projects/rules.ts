@@ -52,7 +52,7 @@ export class ProjectRules {
     return ProjectRules.of(host, (await areSettingsBroken(host)) ? { projects: "unknown" } : settings);
   }
 
-  /** Opens the rules on whose pictures are sent. @throws as `open` */
+  /** @throws as `open` */
   static async openForPictures(host: Host): Promise<ProjectRules> {
     return ProjectRules.of(host, { projects: (await readSettings(host)).pictures });
   }
@@ -87,7 +87,6 @@ const isRules = (value: unknown): value is ProjectRule[] =>
 
 const hasCaselessNames = ({ platform }: Host): boolean => platform === "darwin" || platform === "win32";
 
-/** All names of a project's folder. */
 type ProjectPaths = {
   whole: string[][];
   names: string[];
@@ -95,7 +94,7 @@ type ProjectPaths = {
   ignoresCase: boolean;
 };
 
-/** No system has longer paths; a longer text in a session would be searched folder by folder for too long. */
+/** No system has longer paths, and a longer text would take too long to search. */
 const maxPathChars = 32_767;
 
 function findPaths(cwd: string | undefined, project: string | undefined, host: Host): ProjectPaths {

@@ -10,10 +10,7 @@ const known = new Map<string, string | undefined>();
 /** Windows would sign in to the computer of a shared path, so it is not looked up. */
 const isOnShare = (path: string): boolean => /^[\\/]{2}/.test(path);
 
-/**
- * Finds the Git folder (`REPO/.git/worktrees/NAME`) of the worktree that contains a folder; undefined for anything
- * else.
- */
+/** The Git folder is `REPO/.git/worktrees/NAME`. */
 export function findGitDir(folder: string): string | undefined {
   if (!isAbsolute(folder) || isOnShare(folder)) return undefined;
   if (!known.has(folder)) {

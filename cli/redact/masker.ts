@@ -21,21 +21,18 @@ const maxNameChars = 80;
 
 const maxSeen = 10_000;
 
-/** Field names without secrets, cached because messages repeat a few names. */
+/** Messages repeat a few field names. */
 const plainNames = new Set<string>();
 const maxPlainNames = 5000;
 
-/**
- * Counts the certain secrets in a session's texts. With a key it replaces each by `[redacted:KIND:xxxxxxxx]`, which
- * ends in an HMAC, so that a secret is always masked alike on this machine.
- */
+/** With a key, an HMAC ends each `[redacted:KIND:xxxxxxxx]`, so that this machine always masks a secret alike. */
 export class Masker {
   readonly #key: Buffer | undefined;
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
   /** A session is read once, in bounded memory, so a value is masked only after the text that reveals it. */
   readonly #echoes = new Echoes();
-  /** Whether a name or short text suggests that a neighboring field is a secret. */
+  /** A name or short text suggests that a neighboring field is a secret. */
   #hasHint = false;
   readonly #change = (text: string): string => {
     if (text.length <= maxNameChars) {
@@ -129,7 +126,11 @@ const parseKey = ({ redactKey }: Settings): Buffer | undefined =>
 
 export const isRedacting = ({ redact }: Settings): boolean => redact !== false;
 
-/** Loads the key that masks secrets, and makes it at the first use. @returns undefined if masking is off */
+/**
+ * The first use makes the key.
+ *
+ * @returns undefined if masking is off
+ */
 export async function loadMaskKey({ host, values }: Context): Promise<Buffer | undefined> {
   const settings = await readSettings(host);
   if (values["no-redact"] === true || !isRedacting(settings)) return undefined;

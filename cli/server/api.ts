@@ -64,7 +64,7 @@ export type ApiResponse = { status: number; body: Fields; headers: Headers };
 
 /** Statuses for unknown paths and methods; without a JSON body another program than Spoor answered. */
 const unknownRoute = new Set([404, 405, 501]);
-/** Statuses with which a proxy or network asks for a sign-in, or forbids something, on a page of its own. */
+/** A proxy or network asks for a sign-in, or forbids something, with these statuses. */
 const fromBetween = new Set([401, 403, 407, 451, 511]);
 const retryable = new Set([408, 429, 500, 502, 503, 504]);
 /** The request itself may cause a 500, so it is retried less often. */
@@ -84,7 +84,7 @@ export class Api {
     this.#options = options;
   }
 
-  /** @throws HttpError for an error response; CommandError `unreachable` if there was no response */
+  /** @throws HttpError for an error response; CommandError `unreachable` for none */
   async request(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const deadline = clock.now() + this.#options.patienceSeconds * 1000;
     let internalErrors = 0;
@@ -125,8 +125,6 @@ export class Api {
   }
 
   /**
-   * Downloads a file, without retries.
-   *
    * @returns `unchanged` if it matches `If-None-Match`, `long` if it exceeds `maxBytes`
    * @throws as `request`
    */
@@ -190,7 +188,7 @@ async function readBody({ body }: Response, maxBytes: number): Promise<Buffer | 
   return Buffer.concat(parts);
 }
 
-/** Describes the cause of fetch's "fetch failed", whose own message may contain the token. */
+/** The message of fetch's "fetch failed" may contain the token. */
 function describeNetworkError(error: unknown): string {
   const { cause, name } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return "no response in time";
@@ -216,7 +214,7 @@ const isRetryable = (error: unknown): boolean =>
     ? retryable.has(error.status)
     : error instanceof CommandError && error.kind === "unreachable";
 
-/** Uses `Retry-After` or exponential backoff, with jitter so that clients don't retry at the same moment. */
+/** Jitter keeps clients from retrying at the same moment. */
 function backoffSeconds(error: unknown, attempt: number): number {
   const retryAfter = error instanceof HttpError ? error.retryAfterSeconds : undefined;
   const isBelieved = retryAfter !== undefined && (retryAfter >= 1 || attempt < maxImmediateRetries);

@@ -22,7 +22,7 @@ export async function loadSettings({ host, terminal }: Context): Promise<Setting
   return settings;
 }
 
-/** @throws CommandError if there is no server, its token can't be used, or plain http was not agreed to */
+/** @throws CommandError without a server, a usable token or consent to plain http */
 export async function connect(context: Context, options: Options = {}): Promise<Connection> {
   const { host, terminal, signal } = context;
   const known = await loadSettings(context);
@@ -41,7 +41,7 @@ export async function connect(context: Context, options: Options = {}): Promise<
 
 const minRepeatSeconds = 10;
 
-/** Logs each reason for waiting once in ten seconds, because concurrent requests wait for the same reason. */
+/** Concurrent requests wait for the same reason, which is logged once in ten seconds. */
 function createWaitLog(terminal: Terminal): (wait: Wait) => void {
   const loggedAt = new Map<string, number>();
   return ({ seconds, reason }) => {

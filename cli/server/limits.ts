@@ -19,9 +19,7 @@ export const defaultLimits: Limits = {
   contentEncodings: ["gzip"],
 };
 
-/**
- * Returns the limits of a session's part: large, because the server stores a part at once, but small enough for memory.
- */
+/** The server stores a part at once, so parts are large, but fit into memory. */
 export const toPartLimits = ({ decodedBytes, wireBytes, messagesPerTrace }: Limits): PartLimits => ({
   bytes: Math.min(decodedBytes, maxPartBytes) - 16,
   wireBytes,

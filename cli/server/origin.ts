@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { type Settings, updateSettings } from "../settings.ts";
 
-/** Tells whether a URL is safe in a suggested command: hosts can contain `;` and `$(…)`. */
+/** Hosts can contain `;` and `$(…)`, which are unsafe in a suggested command. */
 export const isPlain = ({ protocol, host }: URL): boolean => /^https?:$/.test(protocol) && /^[\w.:[\]-]+$/.test(host);
 
 function isLoopback(origin: string): boolean {
@@ -16,11 +16,7 @@ export const isPrivate = (server: string): boolean => server.startsWith("https:"
 export const isAgreed = ({ values }: Context, { plainHttp = [] }: Settings, server: string): boolean =>
   isPrivate(server) || values.insecure === true || plainHttp.includes(server);
 
-/**
- * Asks for consent before anything is sent unencrypted over a network, and remembers it.
- *
- * @throws CommandError `usage` if the answer is no or nobody can answer
- */
+/** @throws CommandError `usage` if the answer is no or nobody can answer */
 export async function agreeToPlainHttp(context: Context, settings: Settings, server: string): Promise<Settings> {
   if (isAgreed(context, settings, server)) return settings;
   const { host, terminal, signal } = context;

@@ -66,8 +66,6 @@ const isOff = ({ values, host }: Context): boolean =>
 export type Destination = { settings: Settings; server: string | undefined; token: string | undefined };
 
 /**
- * Reports the adapters' counts, unless telemetry is off or this machine is not logged in.
- *
  * @param stats by adapter
  * @returns the report, sent or not
  */
@@ -84,10 +82,7 @@ export async function sendTelemetry(
   return { submission, sent: await submit(server, token, submission) };
 }
 
-/**
- * Stores the device id of a machine that never logged in: with a new id for each report it would count as many
- * machines.
- */
+/** With a new id for each report, a machine that never logged in would count as several. */
 async function keepDeviceId(host: Context["host"], settings: Settings): Promise<boolean> {
   if (existsSync(settingsPath(host))) return true;
   try {

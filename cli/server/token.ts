@@ -5,7 +5,7 @@ import { findTokenServer, type Settings } from "../settings.ts";
 /** The characters of a bearer token (RFC 6750, section 2.1). */
 const tokenCharacters = /[\w.~+/=-]/;
 
-/** Describes what is wrong with a token without quoting it; undefined for a valid one. */
+/** The description never quotes the token; it is undefined for a valid one. */
 export function findTokenFault(token: string): string | undefined {
   const characters = [...token];
   const at = characters.findIndex((character) => !tokenCharacters.test(character));
@@ -26,10 +26,9 @@ function describeCharacter(character: string): string {
 }
 
 /**
- * Reads the token for a server: `SPOOR_TOKEN`, or else the login's. `SPOOR_TOKEN` belongs to the server in `SPOOR_URL`,
- * or else to the one that delivered this file, and is sent to no other.
+ * `SPOOR_TOKEN` is sent only to the server in `SPOOR_URL`, or else to the one that delivered this file.
  *
- * @throws CommandError if `SPOOR_TOKEN` is for another server, or a token has invalid characters
+ * @throws CommandError if it is for another server, or a token has invalid characters
  */
 export function readToken(host: Host, settings: Settings, server: string): string | undefined {
   const given = host.env.SPOOR_TOKEN;

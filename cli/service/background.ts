@@ -19,7 +19,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 const paces = {
-  /** How often to report to the server, and so to learn that a token was revoked. */
+  /** A report shows that a token was revoked. */
   reportMs: 6 * hourMs,
   troubledReportMs: 15 * minuteMs,
   restMs: hourMs,
@@ -39,10 +39,7 @@ export function redirectToLog(context: Context): Context {
   return { ...context, terminal: new Terminal(log, log, { isJson: false, env }) };
 }
 
-/**
- * Watches and sends until it is stopped, through lost logins, full accounts and unreachable servers. All network
- * traffic happens in child processes, so that this one stays small.
- */
+/** Child processes do all network traffic, so that this one stays small. */
 export async function runInBackground(foreground: Context): Promise<number> {
   if (foreground.values.sender === true) return sendInBackground(foreground);
   const { host, signal } = foreground;
@@ -110,7 +107,7 @@ const readLoginStamp = ({ host }: Context): Promise<string> =>
     () => "",
   );
 
-/** Reports repeatedly, and ends after an update so that the system starts the new client. */
+/** It ends after an update so that the system starts the new client. */
 async function reportForever({ host, values, signal }: Context): Promise<void> {
   for (;;) {
     const words = [getRunningFile(), "service", "report", "--server", String(values.server ?? "")];

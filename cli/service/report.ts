@@ -11,11 +11,7 @@ import { forgetTroubles, noteTrouble } from "./troubles.ts";
 const dayMs = 86_400_000;
 const expiringDays = 7;
 
-/**
- * Reports to the server, checks that the token is still valid, and updates the client if allowed.
- *
- * @returns `updatedCode` after an update
- */
+/** @returns `updatedCode` after an update */
 export async function report(foreground: Context): Promise<number> {
   const context = redirectToLog(foreground);
   const { host, values, signal } = context;

@@ -49,9 +49,7 @@ const change = (host: Host, make: (troubles: Trouble[]) => Promise<Trouble[]>): 
     if (next !== troubles) await save(host, next);
   });
 
-/**
- * Records a trouble and notifies the user: at most once a day for each cause, and of an unreachable server after a day.
- */
+/** It notifies at most once a day for each cause, and of an unreachable server after a day. */
 export function noteTrouble(host: Host, cause: TroubleCause, message: string, now = new Date()): Promise<void> {
   return change(host, async (troubles) => {
     const known = troubles.find((one) => one.cause === cause);
@@ -93,7 +91,7 @@ async function save(host: Host, troubles: Trouble[]): Promise<void> {
 
 const title = "Spoor";
 
-/** Shows a notification on the desktop, if there is one. The message is never part of a program's source. */
+/** The message is never part of a program's source. */
 export async function notify(host: Host, message: string): Promise<void> {
   if (host.platform === "darwin") {
     const script = ["on run argv", "display notification (item 1 of argv) with title (item 2 of argv)", "end run"];

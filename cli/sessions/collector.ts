@@ -22,13 +22,12 @@ export type Writing = {
   /** Called for a session whose sent messages have changed, so that it must be read again. */
   onChanged(source: string, sourceId: string): void;
   onCheckpoint?(at: Checkpoint): void;
-  /** Called for a folder that is not left out, so that parts can be sent before the session ends. */
+  /** No rule leaves this folder out, so parts can be sent before the session ends. */
   onFolder?(cwd: string): void;
 };
 
 class ProjectLeftOut extends Error {}
 
-/** Turns an adapter's events into sessions, in bounded memory. */
 export class Collector implements Sink {
   readonly stats = emptyStats();
   readonly #input: AdapterInput;

@@ -14,11 +14,7 @@ type Options = {
 
 type Where = { host: Host; terminal: Terminal; signal: AbortSignal };
 
-/**
- * Counts this machine's sessions and reads only inputs that changed.
- *
- * @throws CommandError if the index can't be written
- */
+/** @throws CommandError if the index can't be written */
 export async function countInputs(
   { host, terminal, signal }: Where,
   { wanted, isLeftOut, onInput, isComplete }: Options,

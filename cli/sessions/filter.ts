@@ -10,7 +10,6 @@ import { formatList } from "../terminal/format.ts";
 import type { AdapterInput } from "./inputs.ts";
 import type { SessionLabels } from "./session.ts";
 
-/** Selects sessions by `--since`, `--source` and `--project`, and records which values matched. */
 export class SessionFilter {
   readonly #sources: string[];
   readonly #projects: string[];
@@ -85,7 +84,7 @@ export class SessionFilter {
     for (const session of sessions ?? []) this.wantsSession(session, adapter);
   }
 
-  /** @returns `isCertain` is false if `--since` left out files that were never read and may have matched */
+  /** `isCertain` is false if `--since` left out files that were never read and may have matched. */
   describeUnmatched(): { messages: string[]; isCertain: boolean } {
     const sources = this.#sources.filter((source) => !isAdapter(source) && !this.#matched.has(`source ${source}`));
     const projects = this.#projects.filter((project) => !this.#matched.has(`project ${project}`));

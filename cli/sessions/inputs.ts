@@ -50,7 +50,7 @@ export type ParseOptions = {
 };
 
 /**
- * Parses one input; its problems are in the stats and never thrown.
+ * The stats have the input's problems, which are never thrown.
  *
  * @throws CommandError and HttpError of `writing` and `pause`
  */

@@ -3,7 +3,7 @@ const maxBytesPerUnit = 3;
 
 const idleBuffers: Buffer[] = [];
 
-/** Encodes texts into pieces of UTF-8, which avoids joined strings that would be copied twice. */
+/** Joined strings would be copied twice. */
 export class JsonBytes {
   readonly #onPiece: (piece: Buffer) => void;
   #buffer: Buffer | undefined;

@@ -11,7 +11,7 @@ const formatVersion = 5;
 
 type IndexEntry = { stamp: string; version: number; found: ParsedInput };
 
-/** Counts of each input, so that a scan parses only what changed. May be deleted at any time. */
+/** A scan parses only what changed. The index may be deleted at any time. */
 export class ScanIndex {
   readonly #path: string;
   readonly #known: Map<string, IndexEntry>;

@@ -20,8 +20,8 @@ export type WriterOptions = {
 };
 
 /**
- * Writes a session as JSON parts, in bounded memory. Messages that were sent before are only hashed; if they changed,
- * `hasChanged` is true at the end, no part was written, and the session must be read again.
+ * Messages that were sent before are only hashed; if they changed, `hasChanged` is true at the end, no part was
+ * written, and the session must be read again.
  */
 export class SessionWriter {
   readonly source: string;
@@ -176,10 +176,7 @@ export class SessionWriter {
   }
 }
 
-/**
- * Digest of a session's messages: a chain of SHA-256 over segments, so that a grown session's digest continues without
- * reading earlier segments.
- */
+/** A chain of SHA-256 over segments lets a grown session's digest continue without earlier segments. */
 class MessageDigest {
   #chain: string;
   #segment = createHash("sha256");
@@ -192,7 +189,7 @@ class MessageDigest {
     this.#segment.update(piece);
   }
 
-  /** Ends a segment. @returns the digest so far, in base64url */
+  /** @returns the digest so far, in base64url */
   cut(): string {
     const segment = this.#segment.digest("base64url");
     this.#segment = createHash("sha256");

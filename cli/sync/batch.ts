@@ -49,7 +49,7 @@ export async function encodeBatch({ sessions }: Batch, compressor: Compressor): 
 const getPieces = (body: Session["body"]): Buffer[] => ("plain" in body ? body.plain : body.compressed);
 
 /**
- * The same sessions, sent after the same earlier versions, have the same key.
+ * A retry has the same key.
  *
  * @param previous the session's last sent state, so that a session changed back gets a new key
  */

@@ -10,8 +10,6 @@ import type { PictureSender } from "./picture-sender.ts";
 import type { SentRecord } from "./sent-record.ts";
 
 /**
- * Finds the selected inputs that have changed or were not sent completely.
- *
  * @param onUnchanged called with the number of selected sessions in each other input
  * @param pictures without it, sessions that lack pictures count as sent
  */

@@ -13,7 +13,7 @@ const MiB = 1024 * 1024;
 /** A smaller file is read whole, which is fast and finds every change. */
 const minFileBytes = 8 * MiB;
 const comparedBytes = 64 * 1024;
-/** After this growth the file is read whole again, so that the cost stays proportional to the growth. */
+/** Reading a file whole after this growth keeps the cost proportional to the growth. */
 const wholeAfterGrowth = 1 / 8;
 const maxFiles = 64;
 const maxSegments = 512;
@@ -29,10 +29,7 @@ type StoredCheckpoint = {
   at: Checkpoint;
 };
 
-/**
- * Checkpoints in large files, so that only additions are read. Each has a file of its own, because it changes with
- * every line. They may be deleted at any time.
- */
+/** Each has a file of its own, because it changes with every line. They may be deleted at any time. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #account: string;

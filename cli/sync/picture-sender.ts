@@ -14,10 +14,7 @@ const noPicture = "0".repeat(64);
 
 export type SentPictures = { pictures: number; pictureBytes: number; refusedPictures: number };
 
-/**
- * Sends the pictures that the server lacks, unless the server knows no pictures. Memory is bounded if `waitForCapacity`
- * is awaited between pictures.
- */
+/** Memory is bounded if the caller awaits `waitForCapacity` between pictures. */
 export class PictureSender {
   readonly #api: Api;
   #waiting: Picture[] = [];
@@ -58,7 +55,7 @@ export class PictureSender {
     return this.#isKnown;
   }
 
-  /** Waits until all pictures are stored or refused. @throws if sending has failed permanently */
+  /** @throws if sending has failed permanently */
   flush(): Promise<void> {
     this.#start();
     return this.#work;

@@ -35,11 +35,7 @@ export type PushResult = {
   filter: SessionFilter;
 };
 
-/**
- * Reads every input that may have changed and sends the changes.
- *
- * @throws CommandError and HttpError if it can't continue
- */
+/** @throws CommandError and HttpError if it can't continue */
 export async function pushOnce(
   context: Context,
   target: PushTarget,
@@ -158,7 +154,7 @@ class PushRound {
     await this.#sender.waitForCapacity();
   }
 
-  /** Records left-out projects of an input, which may be wanted later. */
+  /** Left-out projects may be wanted later. */
   #noteLeftOut({ projects }: ParsedInput, source: string, found: InputSessions): void {
     for (const [index, { cwd, project, isLeftOut, sessions }] of projects.entries()) {
       if (!isLeftOut) continue;
@@ -172,7 +168,7 @@ class PushRound {
     return knowsAppend ? checkpoints.find(input, (key) => record.getState(key)) : undefined;
   }
 
-  /** The checkpoint is valid once the session's last part is stored; until then the record has another state. */
+  /** The checkpoint is valid once the session's last part is stored. */
   #saveCheckpoint(input: AdapterInput, at: Checkpoint, last: Session, found: ResumePoint | undefined): Promise<void> {
     return this.#target.checkpoints.save(input, at, { key: sessionKey(last), state: last.state, found });
   }
@@ -188,7 +184,7 @@ class PushRound {
     return { compressor, maskKey, limits: toPartLimits(limits), known, pause: () => this.#sender.waitForCapacity() };
   }
 
-  /** @param isFolderKnown the session's folder is known and wanted; otherwise this is decided at its end */
+  /** @param isFolderKnown otherwise the session's end decides */
   #sendIfWanted(part: Session, adapter: string, isFolderKnown: boolean): void {
     const key = sessionKey(part);
     const before = this.#unlabelled.get(key) ?? [];
@@ -213,7 +209,7 @@ class PushRound {
     );
   }
 
-  /** Copied messages count in their original if the server has it, even if its file is gone. */
+  /** Copied messages count in their original if the server has it. */
   #withStored(input: AdapterInput): AdapterInput {
     const { record } = this.#target;
     const source = input.adapter.name;

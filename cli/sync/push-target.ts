@@ -18,7 +18,7 @@ export type PushTarget = {
   pictures: PictureSender;
   checkpoints: Checkpoints;
   maskKey: Buffer | undefined;
-  /** Whether the server supports `append`, as far as known. */
+  /** The server supports `append`, as far as known. */
   knowsAppend: boolean;
 };
 
@@ -43,8 +43,6 @@ export async function openTarget(context: Context): Promise<PushTarget> {
 }
 
 /**
- * Updates unfinished jobs.
- *
  * @param patienceSeconds for each job
  * @returns sessions that the server newly keeps as stored
  */

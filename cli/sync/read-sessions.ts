@@ -12,9 +12,8 @@ type Options = Omit<Writing, "onChanged"> & {
 };
 
 /**
- * Reads an input's sessions, and again if earlier messages of a session have changed, which is only known at its end.
- * The second reading replaces even a longer session on the server, which would otherwise keep it and archive nothing
- * new.
+ * Only a session's end shows that earlier messages changed. The second reading replaces even a longer session on the
+ * server.
  *
  * @returns the stats of the first reading, with the errors of both
  */

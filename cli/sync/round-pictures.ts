@@ -9,7 +9,7 @@ import type { InputSessions } from "./stored-record.ts";
 
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/** Sends an input's pictures: at once if its folder is known, otherwise when the session ends. */
+/** A picture waits for its session's end unless the folder is known. */
 export class RoundPictures {
   readonly #filter: SessionFilter;
   readonly #sender: PictureSender;
@@ -17,7 +17,7 @@ export class RoundPictures {
   #folder: string | undefined;
   #waiting: Picture[] = [];
   #waitingBytes = 0;
-  /** There was no room for some pictures, so they are read again once their projects are known. */
+  /** Pictures without room are read again once their projects are known. */
   #hasDropped = false;
   #sessions: string[] = [];
 
@@ -27,7 +27,7 @@ export class RoundPictures {
     this.#record = record;
   }
 
-  /** Sessions that may send their pictures now are sent whole, because the server records references with an upload. */
+  /** The server records references with an upload, so such sessions are sent whole. */
   async beginInput(input: AdapterInput): Promise<void> {
     this.#forget();
     this.#hasDropped = false;

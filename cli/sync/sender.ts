@@ -26,7 +26,7 @@ export type SentCounts = {
 const maxConcurrentUploads = 2;
 /** Idempotency keys to try if the server knows one with other bytes. */
 const maxKeys = 3;
-/** Sessions stay in memory until their job has finished, because a failed batch is sent again in smaller ones. */
+/** A failed batch is sent again in smaller ones, so sessions stay in memory until then. */
 const maxBytesInMemory = 48 * 1024 * 1024;
 
 type Options = {
@@ -44,9 +44,8 @@ type Options = {
 };
 
 /**
- * Sends sessions in batches and waits for their jobs. Memory is bounded if `waitForCapacity` is awaited between
- * sessions. Sessions that the server refuses by name are left out; otherwise a refused batch is halved until the cause
- * is alone.
+ * Memory is bounded if the caller awaits `waitForCapacity` between sessions. Sessions that the server refuses by name
+ * are left out; otherwise a refused batch is halved until the cause is alone.
  */
 export class Sender {
   readonly #options: Options;
@@ -192,7 +191,7 @@ export class Sender {
     for (const count of ["created", "updated", "unchanged", "kept"] as const) this.sent[count] += job[count];
   }
 
-  /** The job may be an earlier run's with the same key, so the batch is retried with another key. */
+  /** The job may be an earlier run's with the same key, so another key is tried. */
   async #handleFailedJob(batch: Batch, job: IngestJob, attempt: number): Promise<void> {
     const named = [...job.error.matchAll(/traces\.(\d+)/g)]
       .map(([, index]) => Number(index))

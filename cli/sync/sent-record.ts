@@ -33,10 +33,7 @@ const maxJobs = 100;
 /** The record may have megabytes, so it is not written for each session. */
 const minWriteIntervalMs = 2000;
 
-/**
- * Records what was sent to one account, so that nothing is sent twice. It may be deleted at any time: the server then
- * finds everything unchanged.
- */
+/** It may be deleted at any time: the server then finds everything unchanged. */
 export class SentRecord {
   readonly #path: string;
   #inputs: Map<string, ReadInput>;
@@ -63,11 +60,7 @@ export class SentRecord {
     this.#stamp = stamp;
   }
 
-  /**
-   * Opens an account's record; empty if there is none or it can't be read.
-   *
-   * @param onWriteError called once; nothing depends on the record
-   */
+  /** @param onWriteError called once; nothing depends on the record */
   static async open(
     host: Host,
     server: string,
@@ -165,7 +158,7 @@ export class SentRecord {
     return this.#jobs.findLast(({ sessions }) => sessions[key])?.sessions[key] ?? this.#sent.get(key);
   }
 
-  /** Makes the session be sent whole. @param reason differs each time, so that the idempotency keys differ */
+  /** @param reason differs each time, so that the idempotency keys differ */
   forget(key: string, reason: string): void {
     const kept = this.getKept(key);
     this.settle(key, { ...beginAgain(reason), ...(kept && { kept }) });
@@ -214,22 +207,18 @@ export class SentRecord {
     this.#isDirty = true;
   }
 
-  /** The server answers a known upload with the same job, even a failed one, so it is one job here, too. */
+  /** The server answers a known upload with the same job, even a failed one. */
   addJob(job: SentJob): void {
     const others = this.#jobs.filter(({ jobId }) => jobId !== job.jobId);
     this.#jobs = [...others, job].slice(-maxJobs);
     this.#isDirty = true;
   }
 
-  /**
-   * Sessions of a successful job count as sent, except those that the server wants whole.
-   *
-   * @returns sessions that the server newly keeps as stored
-   */
+  /** @returns sessions that the server newly keeps as stored */
   updateJob(jobId: string, { status, error, incomplete = [], keptSessions = [] }: JobOutcome): KeptSession[] {
     const job = this.#jobs.find((one) => one.jobId === jobId);
     if (!job) return [];
-    // A session's first part is usually shorter than what is stored, so only the last one counts.
+    // A first part is usually shorter than what is stored, so only the last one counts.
     const kept = keptSessions.filter((one) => job.sessions[sessionKey(one)]?.hash);
     const news = kept.filter((one) => this.getKept(sessionKey(one))?.reason !== one.reason);
     job.status = status;

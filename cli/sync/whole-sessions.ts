@@ -11,8 +11,8 @@ type NotedSession = {
 };
 
 /**
- * Sessions that the server wants whole, because its message count differs. A session sent in parts may find more
- * messages stored than its first part has; it replaces them, unless it is shorter as a whole.
+ * The server wants a session whole if its message count differs. The whole replaces what is stored, unless it is
+ * shorter.
  */
 export class WholeSessions {
   readonly #record: SentRecord;

@@ -6,7 +6,7 @@ export type FittedColumn = Column & { shrinks?: boolean; leavesAt?: number };
 const minCut = 16;
 const gap = 2;
 
-/** Drops columns, then cuts the beginnings of texts, which are the least informative part of a path. */
+/** A path's beginning is its least informative part. */
 export function fitTable(
   columns: readonly FittedColumn[],
   rows: readonly string[][],

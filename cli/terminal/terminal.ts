@@ -24,10 +24,7 @@ const minProgressIntervalMs = 100;
 /** Maximum for each part of a line, so that an error's text can't push everything else off the screen. */
 const maxPartLength = 2000;
 
-/**
- * Writes results to standard output, and progress and errors to standard error. Everything written is one line of
- * visible text without tokens.
- */
+/** Everything written is one line of visible text without tokens. */
 export class Terminal {
   readonly isJson: boolean;
   readonly #out: Stream;

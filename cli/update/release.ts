@@ -20,7 +20,7 @@ const makeEntityTag = (bytes: Uint8Array): string =>
   `"${Buffer.from(computeSha256(bytes), "hex").toString("base64url").slice(0, 22)}"`;
 
 /**
- * Downloads and verifies the client, without a token or redirects.
+ * It sends no token and follows no redirect.
  *
  * @param own the current file, which is not downloaded again
  * @returns undefined if the server has the same file

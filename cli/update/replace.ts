@@ -11,7 +11,7 @@ const draftName = /^\.spoor-[0-9a-f]{12}\.mjs$/;
 const staleMs = 3_600_000;
 
 /**
- * Replaces a program by one rename, after the new one has run and printed its version.
+ * The new program must first run and print its version.
  *
  * @throws CommandError if it does not run or can't be written
  */

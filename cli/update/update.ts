@@ -50,7 +50,7 @@ export async function takeUpdate(
 }
 
 /**
- * Programs are only accepted from the server that this machine is logged in to and was installed from.
+ * Only the server of this machine's login and installation may deliver programs.
  *
  * @throws CommandError for any other
  */
@@ -69,9 +69,9 @@ export async function checkOrigin({ host }: Context, settings: Settings, server:
 }
 
 /**
- * Updates without asking, but never to an older version, and never from another local user's server.
+ * It never installs an older version, nor one from another local user's server.
  *
- * @returns whether the client was replaced
+ * @returns true if the client was replaced
  */
 export async function updateInBackground(context: Context): Promise<boolean> {
   const { host, terminal, signal } = context;
@@ -110,10 +110,7 @@ export function parseListeners(text: string, port: number): number[] {
     .map((row) => Number(row[7]));
 }
 
-/**
- * While a local server is down, another account can take its port, so this checks that the listener is this user's or
- * the system's. Only Linux tells.
- */
+/** While a local server is down, another account can take its port. Only Linux tells whose it is. */
 export async function isOwnListener(server: string, uid = process.getuid?.()): Promise<boolean> {
   if (process.platform !== "linux") return true;
   const texts = await Promise.all(tables.map((path) => readFile(path, "utf8").catch(() => "")));

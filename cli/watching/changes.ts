@@ -8,7 +8,7 @@ type WantedSearches = RoundRequest["wanted"];
 
 /** An agent writes several lines at once. */
 const debounceMs = 100;
-/** How often to look for new folders and a wake from sleep. */
+/** New folders and a wake from sleep raise no event. */
 const checkIntervalMs = 2000;
 /** Events may be lost, so everything is searched now and then. */
 const minSweepIntervalMs = 300_000;

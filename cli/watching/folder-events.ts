@@ -12,7 +12,7 @@ type OnChange = (folder: string, name: string | undefined) => void;
 const remoteTypes = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x5346414f, 0x00c36400]);
 const maxWatchers = 16_384;
 
-/** Reports changes in folders. macOS and Windows watch whole trees; other systems watch each folder. */
+/** macOS and Windows watch whole trees; other systems watch each folder. */
 export class FolderEvents {
   readonly #onChange: OnChange;
   readonly #isRecursive: boolean;
@@ -33,8 +33,6 @@ export class FolderEvents {
   }
 
   /**
-   * Watches folders, existing or not.
-   *
    * @param deep folders whose trees may be watched; in others, such as a home, too much happens
    * @returns newly watched folders, which may have changed
    */

@@ -8,10 +8,7 @@ const maxEndMs = 5000;
 
 export type SenderEnd = { code: number | null };
 
-/**
- * The process that sends. It ends when there is nothing to do, because V8 and the C library only return memory when a
- * process ends.
- */
+/** The process ends after its work, because V8 and the C library only then return memory. */
 export class SenderProcess {
   #child: ChildProcess | undefined;
   #linger: NodeJS.Timeout | undefined;
@@ -66,7 +63,6 @@ export class SenderProcess {
     return report;
   }
 
-  /** Ends the process, if any, and aborts its work. */
   async end(): Promise<void> {
     clearTimeout(this.#linger);
     const child = this.#child;
@@ -80,7 +76,6 @@ export class SenderProcess {
   }
 }
 
-/** The paths that have changed, by adapter. */
 export type RoundRequest = {
   wanted: Record<string, string[] | "all"> | "all";
   isFirst: boolean;

@@ -11,7 +11,6 @@ import { askFirst, refuseForeignOrigin, requireOwnOrigin, sent, text, toFormStat
 import { orMissing } from "../../components/missing";
 import { getDayStart, readerZone } from "../../components/preferences";
 
-/** Asks before masking. */
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();
@@ -34,7 +33,6 @@ export async function decideAction(_before: FormState, form: FormData): Promise<
   return {};
 }
 
-/** Masks every definite secret that is stored unmasked, after asking. */
 export async function maskAllAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();

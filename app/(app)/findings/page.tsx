@@ -181,7 +181,6 @@ function Filters({ query, summary: { counts } }: { query: FindingsQuery; summary
   );
 }
 
-/** Links from elsewhere show a single session, project or secret. */
 function Narrowed({ query, first }: { query: FindingsQuery; first: FoundSecret | undefined }) {
   const { trace, project, mark, cursor: _, ...others } = query;
   if (!trace && !project && !mark) return null;

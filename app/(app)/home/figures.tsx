@@ -50,7 +50,6 @@ export function Figures({ digests, due }: { digests: Digests; due: number }) {
   );
 }
 
-/** Shows money if there is any, else messages. */
 export function Days({ days }: Pick<Digests, "days">) {
   const hasCost = days.some(({ costNano }) => costNano > 0);
   const amounts = days.map(({ costNano, messages }) => (hasCost ? costNano : messages));

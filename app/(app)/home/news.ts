@@ -48,7 +48,6 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
 export type News = Awaited<ReturnType<typeof readNews>>;
 export type NewsSession = News["live"][number];
 
-/** The same selection as the list's. */
 const listed = { archived: false, trivial: false };
 const told = { ...listed, families: true };
 const readSessions = async (userId: string) =>

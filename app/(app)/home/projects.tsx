@@ -4,7 +4,6 @@ import { formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import type { News } from "./news";
 
-/** Compares costs, or messages if nothing has a cost. */
 export function Projects({ projects, labels }: { projects: ProjectDigest[] } & Pick<News, "labels">) {
   const hasCost = projects.some(({ costNano }) => costNano > 0);
   const getAmount = ({ costNano, messages }: ProjectDigest) => (hasCost ? costNano : messages);

@@ -50,7 +50,6 @@ export async function mergeAction(form: FormData): Promise<void> {
   redirect(makeProjectHref(into, `?${new URLSearchParams({ merged: id, ...(name !== undefined && { name }) })}`));
 }
 
-/** Leads to the project if the merge was already undone. */
 export async function undoAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   await requireOwnOrigin();

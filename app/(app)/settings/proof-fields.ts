@@ -17,6 +17,5 @@ export const proofFields = {
   },
 } as const satisfies Partial<Record<Proof, FieldSpec>>;
 
-/** A recent sign-in needs no field. */
 export const fieldsFor = (proofs: Proof[]): FieldSpec[] =>
   proofs.flatMap((proof) => (proof === "recent" ? [] : [proofFields[proof]]));

@@ -13,7 +13,6 @@ import {
   withoutValue,
 } from "./hrefs";
 
-/** @param parent the title of the session whose children are listed */
 export function Chips({
   given,
   names,

@@ -37,7 +37,6 @@ export function Choices({ name, given, options }: Props) {
   );
 }
 
-/** Adds a value to those chosen, or removes it. */
 function OptionChoice({ menu, given, option }: { menu: CountedName; given: GivenFilters; option: FilterOption }) {
   const { name, value, text, count } = option;
   const isChosen = getFilterValues(given, name).includes(value);

@@ -9,7 +9,6 @@ import { MenuValues } from "./menu-values";
 type Props = {
   name: CountedName;
   given: GivenFilters;
-  /** The filters as the API takes them. */
   query: string;
   values: FacetValues | undefined;
 };
@@ -66,7 +65,6 @@ export function ExactForm({ label, given, ...input }: ExactProps) {
 
 type MenuProps = { label: string; isSet: boolean; side: "left" | "right"; children: React.ReactNode };
 
-/** Only one panel is open at a time. */
 export function Menu({ label, isSet, side, children }: MenuProps) {
   return (
     <details name="filter" data-menu className="max-sm:open:w-full sm:relative">

@@ -23,10 +23,7 @@ const foundPerPage = 20;
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
-/**
- * Ignores invalid parameters, so that old links still show a list. `from` and `to` also accept a day in the reader's
- * zone.
- */
+/** Invalid parameters are ignored, so that old links still show a list. */
 export function readListParams(params: SearchParams, zone: string): ListRequest {
   const asked = Object.fromEntries(
     Object.entries(params).flatMap(([name, value]) => {
@@ -56,7 +53,6 @@ export function shown(filter: TraceFilter): TraceFilter {
   return { ...filter, archived, ...(trivial !== undefined && { trivial }) };
 }
 
-/** Without a filter, lists only root sessions, each with those below it. */
 export function listed(filter: TraceFilter): Selection {
   const isPlain = Object.values(filter).every((value) => value === undefined);
   return { ...shown(filter), ...(isPlain && { families: true }) };

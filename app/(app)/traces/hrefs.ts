@@ -13,7 +13,6 @@ const shownNames: Partial<Record<FilterName, string>> = {
   trivial: "without content",
 };
 
-/** Project names by id. */
 export type FilterTitles = Map<string, string>;
 
 export const shownValue = (name: FilterName, value: string, names: FilterTitles): string =>
@@ -35,7 +34,6 @@ const several: Record<SeveralName, true> = {
 };
 const isSeveral = (name: FilterName): name is SeveralName => name in several;
 
-/** Replaces the filter's value unless it takes several. */
 export const withValue = (given: GivenFilters, name: FilterName, value: string): GivenFilters => ({
   ...given,
   [name]: isSeveral(name) && given[name] !== undefined ? [...getFilterValues(given, name), value] : value,
@@ -64,7 +62,6 @@ export function paramsIn(query: string): Record<string, string | string[]> {
 
 export const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path);
 
-/** Without a cursor it starts at the newest. */
 export function listHref(given: GivenFilters, { order, ...more }: More = {}): string {
   // Relevance is the default order of a search.
   return withQuery("/traces", toSearchParams(given, { ...(order === "newest" && given.q && { order }), ...more }));

@@ -16,13 +16,11 @@ function go(step: 1 | -1): void {
 
 const focusedRow = () => document.activeElement?.closest<HTMLElement>("[data-rows] li.session");
 
-/** With Shift, ticks all from the last ticked row. */
 function tick(shiftKey: boolean): void {
   const box = focusedRow()?.querySelector<HTMLInputElement>(":scope > .tick > input");
   box?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, shiftKey }));
 }
 
-/** Changes the page at once, then the stored session. */
 function turnStar(star: HTMLElement | null | undefined): void {
   const id = star?.closest("li")?.querySelector<HTMLInputElement>(":scope > .tick > input")?.value;
   if (!star || !id) return;

@@ -176,7 +176,6 @@ function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesPro
   );
 }
 
-/** Includes sub-agents. */
 function InAll({ sessions }: { sessions: string }) {
   return (
     <span className="text-muted" title="Including forks and continued sessions">
@@ -242,7 +241,6 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
   );
 }
 
-/** An invalid cursor shows the first page. */
 async function readPage(
   userId: string,
   { filter, cursor, limit, order, sort, ignored }: ListRequest,
@@ -267,7 +265,6 @@ type FoundTraces = {
   ranking?: { found: Map<string, Excerpts>; read: Set<string>; corrected?: string };
 };
 
-/** Reuses the excerpts that ordering by relevance has read. */
 async function readListExcerpts(userId: string, { traces, ranking }: FoundTraces, { q }: ListRequest["given"]) {
   if (!q) return undefined;
   const known = ranking?.found ?? new Map<string, Excerpts>();

@@ -127,7 +127,6 @@ function Session({ row, given, zone }: SessionProps) {
 
 const getTextSize = (text: string) => (text.length > 16 ? "long" : undefined);
 
-/** Each links to the sessions with the same value. */
 function Facts({ row, given }: FactsProps) {
   const { source, icon, monogram, project, projectId, branch, model, exactModel, machine } = row;
   return (
@@ -172,7 +171,6 @@ function toPoints(heights: string): string {
   return [...heights].flatMap((height, at) => (isInner(at) ? [] : [`${at} ${9 - Number(height)}`])).join(" ");
 }
 
-/** One column each, for comparison. */
 function Figures({ row: { pull, errors, added, removed, took, messages, cost, spark } }: { row: ListRow }) {
   return (
     <>

@@ -7,7 +7,6 @@ import { keepSearch, keptSearches } from "../../components/kept-searches";
 const pauseMs = 200;
 const maxShown = 8;
 
-/** With script, suggests words and shows results while one types. */
 export function SearchField({ userId, q }: { userId: string; q: string }) {
   const router = useRouter();
   const field = useRef<HTMLInputElement>(null);

@@ -6,7 +6,6 @@ import { SearchField } from "./search-field";
 
 type Props = { given: GivenFilters; corrected?: string; isPartial?: boolean };
 
-/** Explains that words without hits were corrected or left out. */
 export function Instead({ given, corrected, isPartial }: Props) {
   if (!corrected && !isPartial) return null;
   return (
@@ -25,7 +24,6 @@ export function Instead({ given, corrected, isPartial }: Props) {
   );
 }
 
-/** Suggests a correction if a search finds nothing. */
 export async function Meant({ userId, given }: { userId: string; given: GivenFilters }) {
   const corrected = given.q && (await correct(userId, given.q));
   if (!corrected) return null;

@@ -90,7 +90,6 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   );
 }
 
-/** @param onGone called when the sessions have left the list */
 function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | null>; onGone: () => void }) {
   const [error, setError] = useState<string>();
   const [asked, setAsked] = useState<"tag" | "archive">();
@@ -203,7 +202,6 @@ function restoreTicked(form: HTMLFormElement): void {
   for (const box of listBoxes(form)) if (ids.includes(box.value)) box.checked = true;
 }
 
-/** @returns a function that stops it */
 function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: number) => void): () => void {
   if (!form) return () => {};
   let last: HTMLInputElement | undefined;

@@ -65,7 +65,6 @@ function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): P
   return { at: at.toISOString().replace(/\.\d+/, ""), when };
 }
 
-/** In the reader's zone. */
 function getDayLabel(date: Date, zone: string): string {
   const [day, today] = [isoDay(date, zone), isoDay(new Date(), zone)];
   if (day === today) return "Today";

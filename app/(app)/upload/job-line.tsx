@@ -40,7 +40,6 @@ function describeOutcome({ status, traces, error }: Job): string {
   return [formatQuantity(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");
 }
 
-/** Polls once a second until the job has ended. */
 function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
   const [job, setJob] = useState<Job>();
   const [isEarlier, setEarlier] = useState(false);

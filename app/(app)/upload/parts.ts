@@ -16,7 +16,8 @@ const maxPartCharacters = 8 * 1024 * 1024;
 const partCharacters = ({ wireBytes }: PartLimits) => Math.min(maxPartCharacters, wireBytes / 2);
 
 /**
- * JSON Lines are split into parts of about 8 MB. Traces are sent unchanged, so that no number loses precision.
+ * Traces are sent unchanged, so that no number loses precision.
+ *
  * @throws FileFault if the file is neither JSON nor JSON Lines
  */
 export async function* splitFile(file: Blob, limits: PartLimits): AsyncGenerator<UploadPart, void> {

@@ -47,7 +47,6 @@ export async function sendFile(
 
 type Final = Extract<UploadAnswer, { kind: "accepted" | "refused" }>;
 
-/** Retries until it is accepted or refused. */
 async function deliver(
   send: () => Promise<UploadAnswer>,
   update: Update,
@@ -87,7 +86,6 @@ const whatIsSafe = (accepted: number) =>
     ? "No part of the file was stored."
     : `The ${accepted === 1 ? "part" : `${accepted} parts`} before it ${accepted === 1 ? "was" : "were"} stored, nothing after that.`;
 
-/** For JSON Lines, the line and the field in it. */
 export function formatIssuePlace(path: string, lines: number[] | undefined): string {
   const [, index, rest] = /^traces\.(\d+)(?:\.(.*))?$/.exec(path) ?? [];
   const line = lines?.[Number(index)];

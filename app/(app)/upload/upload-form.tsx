@@ -82,7 +82,6 @@ export function UploadForm({ limits, formLimit }: { limits: PartLimits; formLimi
   );
 }
 
-/** Asks before leaving the page during an upload. */
 function useWarning(isBusy: boolean): void {
   useEffect(() => {
     if (!isBusy) return;

@@ -97,7 +97,6 @@ function Row({ id, name, value, names, amount, max, ink, facet, request, measure
   );
 }
 
-/** Undefined if the list can't be narrowed to the value. */
 function makeNarrowHref(narrowed: Narrowed, request: UsageRequest): string | undefined {
   if (narrowed.value === null || narrowed.facet === "branch" || narrowed.facet === "pr") return undefined;
   return tracesHref(request, narrowed, request.filter);

@@ -80,7 +80,6 @@ function drawColumn(
   };
 }
 
-/** Exact numbers, links for the keyboard, and a CSV file. */
 function UsageTable({ chart: { series, bars }, request, measure, zone }: Props) {
   const exact = (amount: number) => (amount === 0 ? "–" : exactAmount(amount, measure).replace(` ${measure}`, ""));
   return (

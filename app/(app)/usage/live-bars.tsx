@@ -9,7 +9,6 @@ const gap = 0.15;
 
 type Props = { columns: Column[]; names: string[]; top: number };
 
-/** The arrow keys move between bars. */
 export function LiveBars({ columns, names, top }: Props) {
   const [tip] = useState(() => Tooltip.createHandle<Column>());
   const width = 100 / columns.length;
@@ -76,7 +75,6 @@ function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, to
   });
 }
 
-/** Marks the bar of an unfinished day or week. */
 function HatchPattern() {
   return (
     <defs>

@@ -15,7 +15,6 @@ import { removeBudgetAction, setBudgetAction } from "./budget-actions";
 import { facetTexts } from "./shape";
 import { dayText, percent } from "./words";
 
-/** Hidden if nothing has a cost. */
 export function MonthSection({ month, report }: { month: MonthSpending; report: UsageReport }) {
   if (month.spentNano === 0 && report.total.costNano === 0 && month.budgets.length === 0) return null;
   return (
@@ -98,7 +97,6 @@ function State({ share, mark, overNano }: { share: number; mark: BudgetMark; ove
   return <p className="text-code text-muted">{used}</p>;
 }
 
-/** Has marks at 80 and 100 percent. */
 function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
   const ink = mark === undefined ? "fill-accent" : mark === "nearly" ? "fill-warn" : "fill-bad";
   return (
@@ -112,7 +110,6 @@ function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
   );
 }
 
-/** For all, or for one of what this page shows. */
 function BudgetForm({ month, report }: { month: MonthSpending; report: UsageReport }) {
   const groups = (["project", "source", "model"] as const).map((facet) => {
     const values = (report.byFacet[facet]?.values ?? []).flatMap(({ value, id }) =>

@@ -60,7 +60,6 @@ export type Ranked = {
 /** Two projects may have the same name. */
 const getShareKey = ({ id, value }: { id?: string; value: string | null }) => id ?? value;
 
-/** Largest first, without zeros. */
 export function ranked(values: ValueUsage[], facet: UsageFacet, { read }: Yardstick): Ranked[] {
   return values
     .map((one) => ({
@@ -71,7 +70,6 @@ export function ranked(values: ValueUsage[], facet: UsageFacet, { read }: Yardst
     .sort((a, b) => b.amount - a.amount || a.name.localeCompare(b.name, "en"));
 }
 
-/** @param now decides which bar is unfinished */
 export function makeChart(
   report: UsageReport,
   spans: Span[],

@@ -5,7 +5,6 @@ import { type Measure, measures, type UsageRequest, usageHref } from "./range";
 import { makeYardstick, usedTokens } from "./shape";
 import { exactAmount, percent, shortAmount } from "./words";
 
-/** Each total links to its measure in the charts below. */
 export function Totals({ report, request, measure }: { report: UsageReport; request: UsageRequest; measure: Measure }) {
   const { total } = report;
   const shown = measures.filter((one) => one !== "cost" || total.costNano > 0 || total.unpricedTokens > 0);

@@ -5,7 +5,7 @@ import { uploadFile } from "#lib/ingest/api";
 import { processSoon } from "#lib/server/after-response";
 import { refusalHref } from "../../(app)/upload/refusal";
 
-/** What a browser's upload shows where a client's shows its machine. */
+/** A browser's upload shows this name instead of a machine's. */
 const machine = "browser";
 
 /** In seconds, for hosts that bound a call: what is processed after the response counts. */
@@ -20,12 +20,11 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   }),
 });
 
-/** Whether a browser without JavaScript submitted the page's form. */
+/** A browser without JavaScript submits the page's form. */
 const isForm = (request: Request) => /^multipart\/form-data\b/i.test(request.headers.get("content-type") ?? "");
 
 const seeOther = (href: string) => new Response(null, { status: 303, headers: { Location: href } });
 
-/** The page after a form upload: its job, or the form again with the error. */
 async function hrefAfter(receive: () => Promise<string>, requestId: string): Promise<string> {
   try {
     const jobId = await receive();

@@ -18,7 +18,6 @@ const places = [
 
 const splitWords = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** The session's resume command and export addresses. */
 const ofSession = [
   { selector: 'main button[title^="Copies: "]', text: "Resume: copy the command" },
   { selector: 'main a[href^="/api/traces/"][href$="/export.md"]', text: "Export as Markdown" },

@@ -11,7 +11,6 @@ import { type Asked, ticketSubject } from "./decide";
 /** The projects last active. */
 const maxProjects = 100;
 
-/** @param query the request's parameters */
 export async function Consent({ user, request, query }: { user: SignedInUser; request: Asked; query: string }) {
   const { client, returnTo } = request;
   const { projects } = await listProjects(user.id, { sort: "active", limit: maxProjects });

@@ -25,7 +25,6 @@ async function findProject(userId: string, id: string): Promise<{ id: string; na
   return label && { id, name: labelText(label) };
 }
 
-/** Returns the error for the page instead of throwing it. */
 export function readRequest(query: Parameters<typeof readAgentRequest>[0]): AgentRequest | OauthError {
   try {
     return readAgentRequest(query);
@@ -35,10 +34,7 @@ export function readRequest(query: Parameters<typeof readAgentRequest>[0]): Agen
   }
 }
 
-/**
- * @param form its `ticket` proves that it was rendered for this sign-in and request; `project` is the only one to
- * read
- */
+/** @param form its `ticket` proves the sign-in and request; `project` is the only one to read */
 export async function decide(decision: "approved" | "denied", form: FormData): Promise<never> {
   const query = text(form, "request");
   const again = `/oauth/authorize?${new URLSearchParams(query)}`;

@@ -11,7 +11,7 @@ const token = z.string().max(64);
 const segmentInput = z.object({ token, request: segmentRequest, talk: z.boolean() });
 const bodyInput = bodyRequest.extend({ token });
 
-/** @returns undefined if there is nothing, or the link is not valid (any more) */
+/** @returns undefined if there is nothing, or the link is no longer valid */
 export async function loadSharedSegment(input: z.input<typeof segmentInput>): Promise<Segment | undefined> {
   const asked = segmentInput.safeParse(input);
   if (!asked.success) return undefined; // anybody may send anything
@@ -21,7 +21,7 @@ export async function loadSharedSegment(input: z.input<typeof segmentInput>): Pr
   return drawn && asSegment(drawn);
 }
 
-/** @returns undefined if there is no such body, or the link is not valid (any more) */
+/** @returns undefined if there is nothing, or the link is no longer valid */
 export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<string | undefined> {
   const asked = bodyInput.safeParse(input);
   if (!asked.success) return undefined;

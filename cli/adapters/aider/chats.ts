@@ -28,7 +28,6 @@ export class Chats {
     this.#folder = folder;
   }
 
-  /** @param isOpen whether the line may still be being written */
   addLine(line: string, number: number, isOpen: boolean): void {
     const text = line.replace(/\r$/, "");
     const [, started] = heading.exec(text.trimEnd()) ?? [];

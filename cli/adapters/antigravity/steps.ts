@@ -32,8 +32,8 @@ export class StepReader {
   model: string | undefined;
 
   /**
-   * @param areArgumentsQuoted whether a call's arguments are JSON in texts
-   * @param taskOutput reads what a command printed after its step
+   * @param areArgumentsQuoted a call's arguments are JSON in texts
+   * @param taskOutput reads what a command printed later
    */
   constructor(unhandled: Unhandled, areArgumentsQuoted: boolean, taskOutput: (step: number) => string | undefined) {
     this.#unhandled = unhandled;

@@ -9,10 +9,7 @@ import { parseSession } from "./parse.ts";
 
 const dialect: Dialect = { source: "claude-code" };
 
-/**
- * Sub-agents have files of their own, or in older versions lines in the session's file (`isSidechain`). A fork begins
- * with another session's lines (forks.ts); a summary is the title of the session with a certain line (titles.ts).
- */
+/** Sub-agents have their own files or, in older versions, lines in the session's file (`isSidechain`). */
 export const claudeCode: Adapter = {
   name: dialect.source,
   title: "Claude Code",

@@ -114,7 +114,6 @@ const getTool = (message: Message | undefined): ToolMetadata => {
 
 const measureInput = (input: unknown): number => JSON.stringify(input)?.length ?? 0;
 
-/** Tells texts of one answer apart, in a few characters. */
 const makeTextKey = ({ content, metadata }: Message): string =>
   `${metadata?.kind ?? ""}:${content.length}:${content.slice(0, 64)}:${content.slice(-64)}`;
 

@@ -6,7 +6,7 @@ import type { Input } from "../adapter.ts";
 /** A workflow's journal is no session. */
 export const isSession = (name: string): boolean => name.endsWith(".jsonl") && name !== "journal.jsonl";
 
-/** A folder that is reached in several ways, through links, is searched once. */
+/** Links may reach a folder in several ways, but it is searched once. */
 export async function* findSessions(
   roots: readonly { path: string }[],
   matches: (name: string) => boolean = isSession,

@@ -23,7 +23,6 @@ export type SavedFacts = { costs?: Costs; workedMs?: number } & {
     | "continuedIn"]?: string;
 };
 
-/** Each has a field with the value that was sent last. */
 const changing = [
   ["branch", "toldBranch"],
   ["effort", "toldEffort"],

@@ -21,8 +21,6 @@ export type FamilyMember = {
 const maxMembers = 256;
 
 /**
- * Finds the older sessions that a file may have lines of.
- *
  * Files are related if they begin with the same message, or if one names the other. If only one leads to the other,
  * that one is older; otherwise the one whose own lines begin first.
  */
@@ -140,8 +138,8 @@ function forgetOldest(): void {
 }
 
 /**
- * Sorts by the creation of the file, or by its first own line if that is earlier, as in a copied file. A session that
- * names another one began after it, unless each names the other.
+ * The first own line of a copied file is earlier than the file. A session that names another one began after it, unless
+ * each names the other.
  */
 function sortByBeginning(members: FamilyMember[]): FamilyMember[] {
   const began = new Map(members.map((one) => [one, Math.min(one.createdAt, findOwnBeginning(one, members))]));

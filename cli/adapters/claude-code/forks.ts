@@ -47,7 +47,6 @@ export async function findAgentsOriginals(path: string): Promise<Originals<numbe
   return new Originals(member ? [toOlder(member)] : []);
 }
 
-/** Searches the lines without parsing them. */
 export async function findUuids(path: string, wanted: ReadonlySet<string>): Promise<Set<string>> {
   const uuids = new Set<string>();
   const take = (line: string) => {

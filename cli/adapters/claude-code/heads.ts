@@ -45,7 +45,6 @@ export function getSiblingSummaries(path: string): ReadonlyMap<string, string> {
   return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
 }
 
-/** @param isFile true if the path is known to be a regular file */
 export function readHead(path: string, isFile = false): SessionHead {
   const known = heads.get(path);
   if (known) return known;

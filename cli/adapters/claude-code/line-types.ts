@@ -15,7 +15,7 @@ const requestLine =
 const beginningBytes = 160;
 const [opening, closing] = [0x7b, 0x7d];
 
-/** Most bytes of newer files can be skipped unread, unless another record follows on the same line. */
+/** Most bytes of newer files are such lines. Another record may follow on the same line. */
 export const isRequestLine = (line: Buffer): boolean =>
   line[0] === opening &&
   line[line.length - 1] === closing &&

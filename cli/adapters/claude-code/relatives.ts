@@ -14,7 +14,7 @@ type ClaudeRelative = Omit<Dialect, "source"> & {
   title: string;
   version: number;
   root(host: Host): SearchRoot;
-  /** Takes the name of a session's file; by default as Claude Code names them. */
+  /** The default is Claude Code's naming. */
   isSession?(name: string): boolean;
 };
 

@@ -13,10 +13,7 @@ export type SavedTitles = {
   late: [string, string][];
 };
 
-/**
- * A summary names a line by its id, which may be earlier, later, or in another file: a new session's file begins with
- * the summaries of earlier sessions.
- */
+/** A summary's line may be earlier, later or in another file: new files begin with summaries of earlier sessions. */
 export class TitleChooser {
   #given: string | undefined;
   #name: string | undefined;

@@ -35,7 +35,6 @@ type TaskCall = {
   isTagged?: boolean;
 };
 
-/** Builds a session from the messages that were sent to the model, and from what the display says of each request. */
 export class Conversation {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -248,9 +247,9 @@ function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
 }
 
 /**
- * The input includes cached tokens, in older versions as providers count.
+ * The input includes cached tokens; older versions count as their provider does.
  *
- * @param isDisplayed whether the display has the tokens, too
+ * @param isDisplayed the display has the tokens, too
  */
 function readMetrics({ metrics, modelInfo }: Fields, isDisplayed: boolean): RequestUsage | undefined {
   if (!isFields(metrics)) return undefined;

@@ -25,7 +25,7 @@ const withResult = new Set([
   "codebaseSearch",
 ]);
 
-/** Builds a session from the messages of the display, for tasks whose conversation is not kept. */
+/** Some tasks keep no conversation. */
 export class Display {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;

@@ -86,11 +86,6 @@ export class TaskRequests {
     return this.#times.get(index);
   }
 
-  /**
-   * Matches requests to an answer by its index, else its time, else the order.
-   *
-   * @param index of the answer in the conversation
-   */
   claim(index: number, at: number | undefined): RequestUsage {
     const left = this.all.slice(this.#claimed);
     const byIndex = left.findLastIndex((one) => one.index !== undefined && one.index <= index - 2);

@@ -18,10 +18,7 @@ export const olderDisplayFile = "claude_messages.json";
 /** Cline keeps the notes on all tasks together. */
 export const noteFile = "history_item.json";
 
-/**
- * The display's messages add times, tokens and costs, and are the session if the conversation is missing or was
- * shortened.
- */
+/** The display adds times, tokens and costs, and replaces a missing or shortened conversation. */
 export async function readTask(folder: string, source: string, note: Fields | undefined, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, basename(folder));
   const conversation = join(folder, conversationFile);

@@ -9,9 +9,9 @@ import { Rollout, source } from "./rollout.ts";
 import { readTitles } from "./titles.ts";
 
 /**
- * Newer versions record the tokens of each request; before, running totals show what each report added. Most events
- * (`event_msg`) repeat an item (`response_item`). A fork begins with its parent's lines, which count only if the
- * parent is missing. A resumed thread has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
+ * Newer versions record the tokens of each request, older ones running totals. Most events (`event_msg`) repeat an item
+ * (`response_item`). A fork begins with its parent's lines, which count only without the parent. A resumed thread has
+ * another file, `…ID_PAGE.jsonl`, and becomes its own session.
  */
 export const codex: Adapter = {
   name: source,
@@ -76,7 +76,7 @@ function addTitle(input: Input, titles: ReadonlyMap<string, string>): Input {
   return { ...input, stamp: `${input.stamp}:${createHash("sha256").update(title).digest("base64url").slice(0, 12)}` };
 }
 
-/** The stamp differs without zstd support, so that a newer Node reads the file again. */
+/** The stamp differs without zstd, so that a newer Node reads the file again. */
 const markCompressed = (input: Input): Input =>
   supportsZstd() ? input : { ...input, stamp: `${input.stamp}:packed`, needsNewerNode: true };
 

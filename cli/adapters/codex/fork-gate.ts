@@ -67,7 +67,7 @@ export class ForkGate {
   }
 }
 
-/** Reads the time in a UUID of version 7 (RFC 9562, section 5.7), in milliseconds since 1970. */
+/** It returns milliseconds since 1970 (RFC 9562, section 5.7). */
 function parseUuidTime(id: string): number | undefined {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(id) ?? [];
   return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);

@@ -13,7 +13,6 @@ const skippedItems = toWords(
 /** Tools that the reader recognizes only by the last part of their name. */
 const kinds: Record<string, string> = { spawn_agent: "subagent", update_plan: "tasks", request_user_input: "question" };
 
-/** @param agentPath a sub-agent's name among its session's agents */
 export function readItem(item: Fields, unhandled: Unhandled, agentPath?: string): Message[] {
   const callId = asString(item.call_id) ?? asString(item.id);
   switch (item.type ?? (typeof item.role === "string" ? "message" : undefined)) {

@@ -26,7 +26,7 @@ export type ForkOriginal = {
   turns?: ReadonlySet<string>;
 };
 
-/** @param onFolder called with the session's folder before anything else is read; it may throw */
+/** @param onFolder runs before anything else is read, and may throw */
 export async function findParent(path: string, onFolder: (path: string) => void): Promise<ForkOriginal | undefined> {
   const head = await readHead(path);
   const { id: parent, isNumbered = false } = findParentId(head);

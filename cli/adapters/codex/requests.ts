@@ -61,9 +61,6 @@ export class RolloutRequests {
   }
 }
 
-/**
- * A copy of the line has other times, but the same turn, or in old versions the same first session, and the same
- * total.
- */
+/** A copied line has other times, but the same turn (or first session, in old versions) and total. */
 const makeRequestId = (from: string, total: unknown): string | undefined =>
   isFields(total) ? `${from}+${total.input_tokens ?? 0}+${total.output_tokens ?? 0}` : undefined;

@@ -60,7 +60,6 @@ export class ScriptRuns {
     if (durationMs !== undefined) outcome.durationsMs.push(durationMs);
   }
 
-  /** Returns the tool if it runs a script or waits for one. */
   #begin({ name, callId, input }: Fields, at: string | undefined): "exec" | "wait" | undefined {
     const id = asString(callId);
     const { input: source, cell_id: cell } = asFields(input);

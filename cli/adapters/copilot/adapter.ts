@@ -8,13 +8,12 @@ import { getHomeRoot } from "../search-roots.ts";
 import { withoutCounts } from "../sinks.ts";
 import { AgentFinder, CopilotSession, source } from "./session.ts";
 
-/** Each agent's session takes another pass over the file; the remaining agents share one. */
+/** Each agent takes another pass over the file; the remaining ones share one. */
 const maxAgents = 50;
 
 /**
- * A sub-agent's events are among the session's, and become a session of their own. A tool's execution repeats the call
- * that the answer requested; reasoning comes as an event, and again in the answer. Older versions only have an
- * answer's output tokens, and the others for a whole run.
+ * A session's events include its sub-agents', which become sessions. Executions and answers repeat calls and reasoning.
+ * Older versions only have an answer's output tokens.
  */
 export const copilot = makeFileAdapter({
   name: source,

@@ -15,7 +15,7 @@ export function readOutput(result: unknown, error: unknown, assets: Assets, unha
 
 const maxAssets = 100;
 
-/** Files that an event contains, before results and questions that name them. */
+/** Files precede the results and questions that name them. */
 export class Assets {
   readonly #texts = new Map<string, string>();
 

@@ -11,8 +11,8 @@ const brace = 0x7b;
 type PendingBlob = { id: string; isMessage: boolean } | { message: Fields };
 
 /**
- * Each message is JSON in a blob; nodes (Protocol Buffers) list the hashes of messages in field 1 and of further nodes
- * in field 2, or contain a message. The same message may come twice.
+ * A message is JSON in a blob. Nodes (Protocol Buffers) list hashes of messages in field 1 and of nodes in field 2, or
+ * contain a message. A message may come twice.
  */
 export function* readBlobMessages(database: DatabaseSync, rootId: string, sink: Sink): Generator<Fields> {
   const read = database.prepare(`SELECT ${selectBounded("data")} FROM blobs WHERE id = ?`);
@@ -65,7 +65,6 @@ function listBlobs(bytes: Buffer): PendingBlob[] {
 
 type ProtobufField = { field: number; data: Buffer };
 
-/** Ends at anything that is no message of Protocol Buffers. */
 function* readProtobuf(bytes: Buffer): Generator<ProtobufField> {
   let at = 0;
   const readVarint = (): number | undefined => {

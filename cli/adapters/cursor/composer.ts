@@ -11,7 +11,7 @@ import { source } from "./text.ts";
 const table = "cursorDiskKV";
 const conversationPrefix = "composerData:";
 const bubblePrefix = "bubbleId:";
-/** Replaces the `:` by the next character, which ends the keys with a prefix. */
+/** The next character after `:` ends the keys with a prefix. */
 const getPrefixEnd = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
 /** A row that is written again gets a new `rowid`. */

@@ -138,7 +138,6 @@ function listIds(value: unknown): string[] {
   ].flatMap((id) => asString(id) ?? []);
 }
 
-/** Prefers the noted folder to the only one with the name. */
 export async function findProjectFolder(transcript: string): Promise<string | undefined> {
   for (let folder = dirname(transcript); dirname(folder) !== folder; folder = dirname(folder)) {
     if (basename(folder) !== "agent-transcripts") continue;

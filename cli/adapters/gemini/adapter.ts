@@ -77,7 +77,6 @@ async function* findRecordings(chats: string): AsyncGenerator<Input> {
 
 type ReadRecords = (sink: Sink, handle: (record: Fields, at: number) => void) => Promise<unknown>;
 
-/** Undefined, and counted, if the input is invalid. */
 async function openRecording({ path }: Input, sink: Sink): Promise<ReadRecords | undefined> {
   if (path.endsWith(".jsonl")) {
     return (to, handle) => {

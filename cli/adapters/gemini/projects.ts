@@ -5,7 +5,7 @@ import { readJsonFile, readTextIfAny } from "../../files/state-files.ts";
 import { asFields } from "../values.ts";
 
 export type Projects = {
-  /** The name of the project's folder in `tmp`: a short name, or the hash of its path. */
+  /** A short name, or the hash of the project's path. */
   name: string;
   noted: string;
   /** Short names by paths. */

@@ -1,14 +1,13 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { asString, listFields } from "../values.ts";
 
-/** The position of a message's last version. */
 type VersionPosition = { at: number; isReplaced: boolean };
 
 export type Rewind = { type: "rewind"; turns: number };
 
 /**
- * A message is written again, whole, whenever it has grown; a rewind takes messages back, which are kept because their
- * tokens were used; and `$set.messages` repeats messages, often shortened.
+ * A grown message is written again, whole; a rewind takes back messages, whose tokens still count; `$set.messages`
+ * repeats messages, often shortened.
  */
 export class ReplayPlan {
   meta: Fields = {};

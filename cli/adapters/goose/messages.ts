@@ -23,7 +23,6 @@ export function toTime(value: unknown): unknown {
   return text && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
 }
 
-/** @param isHidden whether it is not shown to the user */
 export function readContent(role: unknown, content: unknown, isHidden: boolean, unhandled: Unhandled): Message[] {
   if (role !== "user" && role !== "assistant") {
     unhandled(`role.${asString(role) ?? "(none)"}`);

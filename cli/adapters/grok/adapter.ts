@@ -38,7 +38,6 @@ export const grok = makeFileAdapter({
   },
 });
 
-/** The log is read unless it is empty. */
 async function isRead({ path, bytes }: Input): Promise<boolean> {
   if (basename(path) === log) return bytes > 0;
   return ((await statInput(join(dirname(path), log)))?.bytes ?? 0) === 0;

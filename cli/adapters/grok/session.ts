@@ -47,7 +47,6 @@ export class GrokSession {
   #model: string | undefined;
   #isReplayed = false;
 
-  /** @param isCopied recognizes lines of the original */
   constructor(sink: Sink, id: string, summary: Fields, isCopied: (record: Fields) => boolean) {
     this.#sink = sink;
     this.#isCopied = isCopied;

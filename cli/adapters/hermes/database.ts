@@ -27,7 +27,7 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   }));
 }
 
-/** Times are in seconds; damaged pages may contain any number. */
+/** Damaged pages may contain any number of seconds. */
 function parseSeconds(time: unknown): number | undefined {
   return typeof time === "number" && time > 0 && time < 100_000_000_000 ? Math.round(time * 1000) : undefined;
 }

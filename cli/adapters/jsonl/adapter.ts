@@ -9,7 +9,7 @@ import { getDataRoot } from "../search-roots.ts";
 
 const defaultSource = "unknown";
 
-/** Reads Spoor's exports, and what programs without an adapter write, from a folder of their own. */
+/** The folder has Spoor's exports and sessions of programs without an adapter. */
 export const jsonl = makeFileAdapter({
   name: "jsonl",
   title: "JSONL",

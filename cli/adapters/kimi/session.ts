@@ -145,10 +145,7 @@ export class KimiSession {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /**
-   * @param state of `state.json`
-   * @param folder used if the session's own files do not name one
-   */
+  /** @param folder used if the session's own files do not name one */
   end(state: Fields, agent: string | undefined, folder: string | undefined): void {
     this.#flush();
     this.#session.note("forkedFrom", agent === undefined ? state.forkedFrom : undefined);

@@ -38,7 +38,6 @@ type FileFacts = {
   parent?: string | undefined;
 };
 
-/** Also reads the files of programs that write as Pi does. */
 export async function readSession(input: Input, sink: Sink, { source, id, prefix, parent }: FileFacts): Promise<void> {
   const session = new PiSession(sink, source, id, await findSurroundings(input, prefix));
   if (parent !== undefined) session.noteParent(parent);

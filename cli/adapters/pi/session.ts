@@ -175,7 +175,6 @@ export class PiSession {
     this.#send([message], record, record.timestamp, { ...readCost(record), model: record.model });
   }
 
-  /** The entry itself stays as it was. */
   #makeContextEdit({ replacement }: Fields): Message {
     if (!isFields(replacement)) return makeNotice("An earlier message was left out of further requests.");
     const text = joinBlockTexts(replacement.content, this.#unhandled);
@@ -227,5 +226,4 @@ function readUsage(usage: unknown): Usage | undefined {
   });
 }
 
-/** Returns 0 if there is no time. */
 const toMilliseconds = (at: unknown): number => Date.parse(asTimestamp(at) ?? "1970-01-01T00:00:00Z");

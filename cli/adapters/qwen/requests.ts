@@ -68,7 +68,7 @@ function add(to: ByModel | undefined, model: string, usage: Usage): void {
   to?.set(model, addUsage(to.get(model) ?? {}, usage));
 }
 
-/** Parses the agent in a prompt's id, `SESSION#AGENT#NUMBER`; "" for the session's own. */
+/** The id is `SESSION#AGENT#NUMBER`. */
 function parseAgent(promptId: unknown): string {
   const [, agent = ""] = /^[^#]+#([^#]+)#\d+$/.exec(asString(promptId) ?? "") ?? [];
   return agent.replace(/[^\w.-]/g, "_");

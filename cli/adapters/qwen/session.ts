@@ -31,7 +31,6 @@ export class QwenSession {
   readonly #findOriginal: FindOriginal;
   #hasOwnTitle = false;
 
-  /** @param parent the session that a background agent works for */
   constructor(
     sink: Sink,
     id: string,
@@ -101,7 +100,6 @@ export class QwenSession {
     }
   }
 
-  /** Also separates what the program added. */
   #readUserMessages(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     let words = "";

@@ -9,7 +9,6 @@ type ModelCall = { id: string; name: string | undefined; input: unknown };
 export const getMarkdown = (value: unknown): string =>
   asString(value) ?? (isFields(value) ? (asString(value.value) ?? "") : "");
 
-/** Joins what the editor showed of a turn's calls with what the model sent and got. */
 export class TurnCalls {
   readonly #calls: ModelCall[];
   readonly #results: Fields;

@@ -7,8 +7,7 @@ const note = "# Made by `spoor install`: sends a session after each turn. `spoor
 const formatSetting = (words: string[]): string => `notify = [${words.map(quoteToml).join(", ")}]`;
 
 /**
- * Adds a program that Codex runs after each turn, before everything else, because a key after a table's head would
- * belong to the table.
+ * A key after a table's head would belong to the table, so this one comes first.
  *
  * @param text undefined if the file is missing
  */
@@ -59,7 +58,6 @@ function parseFirstKeys(text: string): string[] | undefined {
 const tokens =
   /"""[\s\S]*?(?<!\\)(?:\\\\)*"""+|'''[\s\S]*?'''+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n|[^"'#[\]{}\n]+|["']/gy;
 
-/** Finds the end of the line on which all brackets of a value are closed. */
 function findValueEnd(text: string, from: number): number | undefined {
   let depth = 0;
   tokens.lastIndex = from;

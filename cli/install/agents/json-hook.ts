@@ -9,7 +9,7 @@ export type Edited = { text: string; edit: Omit<FileEdit, "path" | "agent"> } | 
 export type Hook = { type: "command"; command: string } & Fields;
 
 /**
- * Adds a hook to an agent's settings by one insertion, so that order, blanks and comments stay.
+ * One insertion keeps order, blanks and comments.
  *
  * @param text undefined if the file is missing
  */
@@ -60,7 +60,7 @@ function hasHook(settings: Fields, event: string, command: string): boolean {
 }
 
 /**
- * Removes the hook, which is found by its command if the settings were rewritten.
+ * The settings may have been rewritten, so the command identifies the hook.
  *
  * @returns undefined if it is missing or the file is not JSON
  */

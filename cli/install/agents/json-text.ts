@@ -1,4 +1,3 @@
-/** A value's position in a JSON text, with its members or items. */
 export type JsonNode = {
   start: number;
   end: number;

@@ -1,6 +1,6 @@
 const note = "Made by `spoor install`; `spoor uninstall` removes it.";
 
-/** Composes the code that starts the client from an agent; a missing client is no error. */
+/** A missing client is no error. */
 const composeStarter = (words: string[]) => `// ${note}
 import { spawn } from "node:child_process";
 

@@ -6,7 +6,7 @@ import { addNotify, removeNotify } from "./codex-notify.ts";
 import { addHook, type Edited, type Hook, removeHook } from "./json-hook.ts";
 import { copilotHooks, openCodePlugin, piExtension } from "./plugins.ts";
 
-/** How an agent starts the client: by words, or by a shell command (PowerShell on Windows). */
+/** An agent starts the client by words, or by a shell command (PowerShell on Windows). */
 type HookCall = { program: string[]; tail: string[]; command: string; isWindows: boolean };
 
 /** A file through which an agent sends when its turn or session ends. */
@@ -26,8 +26,7 @@ type HookTarget = {
 );
 
 /**
- * Makes a call whose output and exit code never reach the agent: it would show them, or take 2 for a reason to
- * continue.
+ * The agent would show output and an exit code, or take 2 for a reason to continue.
  *
  * @param program the words that start the client
  */

@@ -18,7 +18,7 @@ export type SystemCommand = { words: string[]; mayFail?: boolean };
 export interface Service {
   readonly title: string;
   files(spec: ServiceSpec): PlannedFile[];
-  /** Why it can't be used here and what to do instead, one line each; undefined if it can be used. */
+  /** The lines say why it can't be used here and what to do instead; undefined if it can. */
   findObstacle(): Promise<string[] | undefined>;
   /** Starts it now and at each login. */
   start(): SystemCommand[];

@@ -42,9 +42,7 @@ UMask=0077
 WantedBy=default.target
 `;
 
-/**
- * systemd refuses programs with unusual characters in their paths but accepts any argument, so a shell starts those.
- */
+/** systemd refuses programs with unusual characters in their paths, so a shell starts those. */
 function formatExec(words: string[]): string {
   const isPlain = /^[\w./@+~-]+$/.test(words[0] ?? "");
   return [...(isPlain ? [] : ["/bin/sh", "-c", 'exec "$0" "$@"']), ...words].map(quoteExec).join(" ");

@@ -5,10 +5,7 @@ import { getPlaces } from "../places.ts";
 import { escapeXml, quoteCmd, runTool } from "../tools.ts";
 import type { Service, ServiceSpec, SystemCommand } from "./service.ts";
 
-/**
- * A scheduled task that starts at login, without a window, and again every five minutes, because "restart on failure"
- * misses some ends.
- */
+/** It starts again every five minutes, because "restart on failure" misses some ends. */
 export function taskScheduler(host: Host): Service {
   const { dataFolder } = getPlaces(host);
   const [script, task] = [join(dataFolder, "service.cmd"), join(dataFolder, "service.xml")];
@@ -37,7 +34,7 @@ export function taskScheduler(host: Host): Service {
         : [`Task Scheduler can't be used (${output.split("\n")[0]}). Keep \`spoor watch\` running.`];
     },
     start: () => [create, run],
-    // It is disabled, too, because Windows would start it again within five minutes; `create` enables it.
+    // Windows would start an enabled task again within five minutes.
     stop: () => [end, schtasks("/Change", "/TN", name, "/DISABLE")],
     restart: () => [end, create, run],
     forget: () => [end, { ...schtasks("/Delete", "/TN", name, "/F"), mayFail: true }],

@@ -6,7 +6,7 @@ import type { SearchParams } from "../../../components/pages";
 import { Section } from "../../../components/section";
 import { mergeAction } from "../actions";
 
-/** Choosing changes nothing and works without script; then it asks. */
+/** Choosing works without script and changes nothing. */
 export async function Merge({ project, query }: { project: ProjectDetails; query: SearchParams }) {
   const user = await requireUser(`/projects/${project.id}`);
   const into = z.uuid().safeParse(query.into);

@@ -51,7 +51,6 @@ export function Months({ months }: { months: ProjectMonth[] }) {
 /** Bars stay narrow, and at most two years fit. */
 const [minMonths, maxMonths] = [12, 24];
 
-/** The month before another one, without usage. */
 function emptyMonth(before: string): ProjectMonth {
   const at = new Date(`${before}-01T00:00:00Z`);
   at.setUTCMonth(at.getUTCMonth() - 1);

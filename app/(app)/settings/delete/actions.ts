@@ -8,7 +8,6 @@ import type { FormState } from "../../../components/form";
 import { refuseForeignOrigin, text } from "../../../components/form-guard";
 import { listProofs, refuseUnproved } from "../proof";
 
-/** Requires new proof of identity. */
 export async function deleteAccountAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/settings/delete");
   const error = await refuseForeignOrigin();

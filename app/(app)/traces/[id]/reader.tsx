@@ -38,14 +38,12 @@ export type ReaderProps = {
   initial: Segment;
   talk: boolean;
   at: number | undefined;
-  /** The list's filter, whose `q` is searched here. */
   filter: Filter;
   links: Links;
   resume?: string | undefined;
   standing: Standing;
   /** In rem. */
   outlineWidth: number;
-  /** Rendered by the server. */
   facts: React.ReactNode;
   outline: React.ReactNode;
 };

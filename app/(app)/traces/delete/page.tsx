@@ -82,7 +82,6 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
   );
 }
 
-/** Offers to delete the sub-agents that were not selected themselves. */
 function Below({ sessions, messages, mark }: { sessions: number; messages: number; mark: string }) {
   return (
     <label className="flex basis-full items-start gap-2">
@@ -102,7 +101,6 @@ const Hidden = (input: { name: string; value: string }) => <input type="hidden" 
 const listParams = ({ list, ...params }: SearchParams): SearchParams =>
   typeof list === "string" ? paramsIn(list) : params;
 
-/** The given ids, or the whole filter if `all` is set. */
 function parseSelection(params: SearchParams, { filter, ignored }: ListRequest) {
   const ids = chosenIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
   if (!ids.success) return undefined;

@@ -18,7 +18,6 @@ export async function markSessions(ids: string[], marks: { starred?: boolean; ar
   revalidatePath("/traces");
 }
 
-/** @returns what is wrong with the tag, or nothing */
 export async function tagSessions(ids: string[], tag: string): Promise<string | undefined> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();

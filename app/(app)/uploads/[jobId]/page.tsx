@@ -104,7 +104,6 @@ async function WrittenSessions({ userId, jobId }: { userId: string; jobId: strin
   );
 }
 
-/** Omits counts of zero. */
 function listJobCounts({ status, traces, messages }: ListedJob): [name: string, value: string | null][] {
   const outcome = (count: number) => (status === "succeeded" && count > 0 ? formatCount(count) : null);
   return [
@@ -119,7 +118,6 @@ function listJobCounts({ status, traces, messages }: ListedJob): [name: string, 
   ];
 }
 
-/** Omits null values. */
 function Facts({ facts }: { facts: [name: string, value: React.ReactNode][] }) {
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 text-code">

@@ -45,9 +45,10 @@ const drawing = oncePerProcess(
 );
 
 /**
- * Draws messages on a worker thread; recent drawings are cached by content.
+ * Recent drawings are cached by content.
+ *
  * @param turn a user has one thread at a time, alternating with readers of their shared sessions
- * @param read called when a thread is free, so that waiting requests take no memory
+ * @param read runs when a thread is free, so that waiting requests take no memory
  * @returns undefined if there is nothing to draw
  * @throws SpoorError `overloaded` if too many wait
  */

@@ -27,7 +27,6 @@ type Props = {
   deleting: React.ReactNode;
 };
 
-/** @param deleting the confirmation, once asked for */
 export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Props) {
   const { source, model } = trace;
   return (
@@ -93,7 +92,6 @@ async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace
   );
 }
 
-/** Maps each model to the dated variants of its name. */
 function listModels(model: string | null, { models }: Circumstances): Map<string, string[]> {
   const names = new Set([model, ...models.map((use) => use.model)].filter((name) => name !== null));
   return Map.groupBy(names, getModelFamily);

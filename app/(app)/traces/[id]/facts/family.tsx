@@ -130,7 +130,6 @@ const added = (one: FamilySums, other: FamilySums): FamilySums => ({
 
 const active = (seconds: number): string => (seconds > 0 ? formatMilliseconds(seconds * 1000) : "");
 
-/** Money, with a sign where some tokens have no price. */
 function formatFamilyCost({ costNano, unpricedTokens }: FamilySums): string {
   if (costNano === 0) return unpricedTokens > 0 ? "unpriced" : "";
   return `${formatMoney(costNano)}${unpricedTokens > 0 ? " + unpriced" : ""}`;

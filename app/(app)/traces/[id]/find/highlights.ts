@@ -9,7 +9,7 @@ const folded = (text: string) => {
     .join("");
 };
 
-/** Searches across text nodes, since highlighted code has many. */
+/** Highlighted code has many text nodes. */
 export function findRanges(element: Element, sought: string): Range[] {
   const nodes: { node: Text; start: number }[] = [];
   let text = "";

@@ -46,7 +46,7 @@ export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   };
 }
 
-/** Ctrl+F searches the whole session; in the field itself it is the browser's. */
+/** In the field itself, Ctrl+F is the browser's. */
 export function useFindKey({ field, setOpen }: Find, isPartlyLoaded: boolean) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

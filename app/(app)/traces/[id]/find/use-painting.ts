@@ -5,7 +5,7 @@ import { findRanges, paint, unpaint } from "./highlights";
 import type { Match } from "./matches";
 import type { FindResult } from "./use-search";
 
-/** @param jump loads a message and brings it to the top @returns the current message's matches on the page */
+/** @returns the current message's matches on the page */
 export function usePainting(
   list: RefObject<HTMLElement | null>,
   found: FindResult | undefined,

@@ -15,7 +15,6 @@ type Props = {
 
 const debounceMs = 200;
 
-/** Searches the whole stored session once typing pauses. */
 export function useSearch({ traceId, isOpen, top, initial, at }: Props) {
   const [query, setQuery] = useState(() => wordsToFind(initial)[0]);
   /** The other words of the list's search, until one is found. */

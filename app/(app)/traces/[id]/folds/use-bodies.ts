@@ -3,7 +3,6 @@ import { type RefObject, useCallback, useEffect } from "react";
 import type { BodyRequest } from "../segments/request";
 
 /**
- * Loads the body of `<details data-load={position}>` on opening.
  * @param load a stable function
  * @param onDrawn a stable function, called when a body has appeared
  */

@@ -2,10 +2,9 @@
 import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { foldNamed, getFoldName } from "./fold-names";
 
-/** Only the folds touched last are remembered. */
 const maxRemembered = 1000;
 
-/** Keeps the folds in the history entry. @returns a function that restores them in a part of the page */
+/** @returns a function that restores them in a part of the page */
 export function useFolds(list: RefObject<HTMLElement | null>) {
   const remembered = useRef<Map<string, boolean>>(undefined);
 

@@ -3,7 +3,6 @@ import { createContext, useContext } from "react";
 import type { Outline } from "#lib/reader/outline";
 import type { Edge } from "./geometry";
 
-/** A value for `useSyncExternalStore`. */
 export type Store<T> = {
   get: () => T;
   set: (value: T) => void;
@@ -27,7 +26,6 @@ export function makeStore<T>(initial: T): Store<T> {
   };
 }
 
-/** State that the reader's components share. */
 export type Frame = {
   page: string;
   /** Undefined for readers of a shared session. */
@@ -38,7 +36,6 @@ export type Frame = {
   bottom: Store<number>;
   outline: Store<Outline | undefined>;
   zone: string;
-  /** @param near accept a neighbouring message */
   jump: (position: number, near?: boolean) => void;
   look: (position: number) => void;
   toEdge: (edge: Edge) => void;

@@ -1,9 +1,6 @@
 import type { RefObject } from "react";
 
-/**
- * Finds messages by the attributes listed in messages.tsx. Everything here reads the layout: call it at most once a
- * frame.
- */
+/** Everything here reads the layout: call it at most once a frame. */
 
 /** In pixels, below the sticky bars. */
 export function topOffset(): number {
@@ -94,7 +91,7 @@ export function openFoldsRound(element: Element): void {
     fold.open = true;
 }
 
-/** Repeats after two frames, when the layout has settled. */
+/** The layout settles after two frames. */
 export function scrollToRow(row: HTMLElement, offset = topOffset()): void {
   const place = () => {
     const by = row.getBoundingClientRect().top - offset;
@@ -128,7 +125,6 @@ export function holdInPlace(row: HTMLElement | undefined, change: () => void): v
   place();
 }
 
-/** Repeats after two frames, when the layout has settled. */
 function scrollToEdge(edge: Edge): void {
   const place = () =>
     window.scrollTo({ top: edge === "start" ? 0 : document.documentElement.scrollHeight, behavior: "instant" });
@@ -158,7 +154,6 @@ export function arriveAt(target: Target, isLoaded: boolean): boolean {
   return true;
 }
 
-/** Focuses a row and marks it briefly, without motion. */
 export function flash(row: HTMLElement): void {
   row.tabIndex = -1;
   row.focus({ preventScroll: true });

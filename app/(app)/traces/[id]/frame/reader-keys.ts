@@ -46,7 +46,6 @@ export function readerKeys(props: Props): KeyBinding[] {
   return bindings.map(([keys, does, run]) => ({ keys, does, run: () => void run() }));
 }
 
-/** Shortcuts for the session's owner. */
 function ownBindings({ list, links, find, copy, share }: Props, traceId: string): Binding[] {
   const follow = (href: string | undefined) => href && goTo(href);
   const copyMessage = async () => {

@@ -8,7 +8,6 @@ type Saved = { position: number; offset: number };
 type Props = {
   list: React.RefObject<HTMLElement | null>;
   jump: (target: Target) => void;
-  /** The position in the address when the page was rendered. */
   at: number | undefined;
   talk: boolean;
   setTalk: (talk: boolean) => void;

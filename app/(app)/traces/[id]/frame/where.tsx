@@ -41,7 +41,6 @@ const timeAt = (position: number): Date | undefined => {
   return at ? new Date(at) : undefined;
 };
 
-/** Includes the day if the session spans several. */
 function formatMoment(when: Date, turns: Outline["turns"], zone: string): string {
   const toDay = (at: number | null | undefined) => at && isoDay(new Date(at * 1000), zone);
   const isLong = toDay(turns[0]?.at) !== toDay(turns.at(-1)?.at);

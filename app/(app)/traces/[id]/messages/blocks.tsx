@@ -18,7 +18,6 @@ type SliceLimits = { lines: number; characters: number };
 
 type Drawn = { scene: Scene; effort: Effort; max: SliceLimits };
 
-/** @param at the part's index in its row */
 export function Blocks({ part, at, ...drawn }: { part: RowPart; at: number } & Drawn) {
   return part.blocks.map((block, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a stored message never change their order
@@ -139,7 +138,6 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
   );
 }
 
-/** Folds a short rest and loads a longer one. */
 function Rest(props: { size: number; lines: number; at: string; scene: Scene; children: ReactNode }) {
   const { size, lines, at, scene, children } = props;
   const label = lines > 1 ? `${formatQuantity(lines, "more line")}` : `${formatQuantity(size, "more character")}`;

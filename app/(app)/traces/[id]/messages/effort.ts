@@ -16,7 +16,6 @@ export class Effort {
     return this.#milliseconds - running <= 0;
   }
 
-  /** @returns whether the budget was sufficient */
   take(characters: number): boolean {
     if (this.isSpent() || this.#characters < characters) return false;
     this.#characters -= characters;

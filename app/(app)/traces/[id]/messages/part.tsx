@@ -128,7 +128,6 @@ const withoutMarks = (line: string) =>
     .replace(/\*\*([^*\n]+)\*\*/g, "$1")
     .replace(/`([^`\n]+)`/g, "$1");
 
-/** Shortens the folders before the file's name. */
 function Path({ path, place }: { path: string; place: SessionFolders }) {
   const shown = path.includes(" → ") ? path : shortPath(path, place);
   const name = shown.lastIndexOf("/", shown.length - 2) + 1;

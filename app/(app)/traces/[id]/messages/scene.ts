@@ -6,20 +6,16 @@ import { findLanguage } from "#lib/reader/vocabulary";
 import { prepareLanguages } from "./code/highlight";
 import { Effort } from "./effort";
 
-/** Passed to every component of a row. */
 export type Scene = {
   /** The page's address, and the API's for the session's owner. */
   page: string;
   stored: string | undefined;
-  /** The address of the pictures. */
   pictures: string;
   /** Readers of a shared session are not its person. */
   person: "You" | "User";
   zone: string;
-  /** Paths are shown relative to these folders. */
   place: SessionFolders;
   sessions: Sessions;
-  /** The row's own position, and all that lead to it. */
   position: number;
   positions: number[];
   /** In a sub-agent's messages, whose rows have no position. */

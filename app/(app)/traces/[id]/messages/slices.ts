@@ -30,7 +30,6 @@ export function markdownSlice(text: string, from: number, max: { lines: number; 
   return { text: mark ? `${part.replace(/\n$/, "")}\n${mark}` : part, end };
 }
 
-/** "" if the text ends outside of fences. */
 function openFence(text: string): string {
   let open = "";
   let mark = "";

@@ -156,7 +156,6 @@ export type Picks = { onPick: (() => void) | undefined };
 
 type PickProps = { position: number; title: string; isTall?: boolean; children: React.ReactNode } & Picks;
 
-/** @param isTall has two lines */
 export function Pick({ position, title, isTall, onPick, children }: PickProps) {
   const { page } = useFrame();
   return (

@@ -5,7 +5,7 @@ import type { Outline } from "#lib/reader/outline";
 import { OutlineRail } from "./outline";
 import { asWidth, widthCookie } from "./widths";
 
-/** Streamed after the messages; a script or a style sheet moves it to its place. */
+/** A script or a style sheet moves it to its place. */
 export async function OutlineData({ read }: { read: () => Promise<Outline | undefined> }) {
   const outline = await read().catch((error) => {
     if (!isOverload(error)) throw error;

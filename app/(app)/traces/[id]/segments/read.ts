@@ -15,7 +15,6 @@ const maxBytes = 1024 * 1024;
 const { messagesPageBytes: maxMessageBytes } = limits.traces;
 /** Smaller if only a few long messages were read. */
 const getMargin = ({ length }: Message[]) => Math.min(margin, Math.floor(length / 4));
-/** The share after the requested position, including it. */
 const shareAfter = 0.7;
 
 /** `start` and `end` are inclusive indices; a neighbour or the trace's end fixes an edge. */
@@ -33,6 +32,7 @@ export type Read = {
 
 /**
  * Neighbouring segments begin at each other's edge.
+ *
  * @param range the only messages that exist for this reader
  * @returns undefined for a deleted or empty trace, or beyond its ends
  */
@@ -56,7 +56,6 @@ export async function readSegment(
   return isLive && read.messages.length > 0 ? read : undefined;
 }
 
-/** A part of the messages as if they were all. */
 function sourceWithin(source: Source, { from, to }: SharedRange): Source {
   if (from === null && to === null) return source;
   const only = ({ messages, hasMore }: Page): Page => {
@@ -70,7 +69,6 @@ function sourceWithin(source: Source, { from, to }: SharedRange): Source {
   };
 }
 
-/** @returns undefined if the trace is deleted */
 export async function readRow(userId: string, traceId: string, positions: number[]): Promise<Message[] | undefined> {
   const [messages, isLive] = await Promise.all([readMessagesAt(userId, traceId, positions), hasTrace(userId, traceId)]);
   return isLive ? messages : undefined;

@@ -14,7 +14,6 @@ import type { Sessions, Whose } from "../messages/scene";
 import { readRow, readSegment } from "./read";
 import type { BodyRequest, SegmentRequest } from "./request";
 
-/** HTML as React takes it. */
 export type Markup = { __html: string };
 
 export type Segment = Omit<DrawnSegment, "html"> & {
@@ -23,7 +22,6 @@ export type Segment = Omit<DrawnSegment, "html"> & {
   talk?: boolean;
 };
 
-/** `masked` hides secrets; `pictures` shows pictures. */
 export type SegmentSession = {
   userId: string;
   traceId: string;
@@ -43,7 +41,6 @@ export const toOwner = (userId: string, traceId: string): SegmentSession => ({
   pictures: true,
 });
 
-/** @returns undefined if there is nothing */
 export async function drawSegment(
   shown: SegmentSession,
   request: SegmentRequest,
@@ -65,7 +62,6 @@ export async function drawSegment(
   });
 }
 
-/** @returns undefined if there is nothing */
 export async function renderSegment(
   userId: string,
   traceId: string,
@@ -85,7 +81,6 @@ export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
   markup: { __html: html },
 });
 
-/** @returns HTML; undefined if there is none */
 export async function drawBody(
   shown: SegmentSession,
   { position, positions, part }: BodyRequest,
@@ -105,7 +100,6 @@ export async function drawBody(
 
 const maxSessions = 300;
 
-/** Finds the sub-agents' sessions that messages name. */
 async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
   const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
   const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));

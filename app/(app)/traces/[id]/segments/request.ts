@@ -22,9 +22,7 @@ export type BodyRequest = z.output<typeof bodyRequest>;
 
 export type Supply = {
   page: string;
-  /** @returns undefined if there is nothing (any more) */
   segment: (request: SegmentRequest, talk: boolean) => Promise<Segment | undefined>;
-  /** The HTML of a fold's body. */
   body: (body: BodyRequest) => Promise<string | undefined>;
 };
 
@@ -34,7 +32,6 @@ const inAddress = z
   .transform(Number)
   .pipe(position);
 
-/** Falls back to the start. */
 export function parseSegmentRequest(query: SearchParams): SegmentRequest {
   for (const name of ["at", "before", "after"] as const) {
     const asked = inAddress.safeParse(query[name]);

@@ -7,7 +7,6 @@ export type SegmentRows = {
   rows: ReaderRow[];
   first: number;
   last: number;
-  /** Includes empty messages. */
   count: number;
   earlier: boolean;
   later: boolean;
@@ -17,6 +16,7 @@ const shareAfter = 0.7;
 
 /**
  * A row that must be split is rebuilt from its remaining messages.
+ *
  * @param talk rows that the conversation view leaves out cost nothing
  * @param maxCost in the unit of `getDrawingCost`; one row always comes
  */
@@ -78,6 +78,7 @@ const slack = 50;
 
 /**
  * Moves edges so that no row is split (a call and its result, folded tools).
+ *
  * @param positions ascending, including a margin beyond the edges
  * @param wanted inclusive indices; the message at `keep` must be inside
  * @param fixed edges that may not move
@@ -105,7 +106,6 @@ export function cutSegment(
   return { start, end };
 }
 
-/** For each message, true if a row spans it and the next. */
 function joinedToNext(positions: number[], rows: CutRow[]): boolean[] {
   const indexByPosition = new Map(positions.map((position, index) => [position, index]));
   const change = new Array<number>(positions.length + 1).fill(0);
@@ -122,7 +122,6 @@ function joinedToNext(positions: number[], rows: CutRow[]): boolean[] {
   });
 }
 
-/** Undefined if a row crosses the edge. */
 export function rowsWithin<R extends CutRow>(rows: R[], first: number, last: number): R[] | undefined {
   const inside: R[] = [];
   for (const row of rows) {

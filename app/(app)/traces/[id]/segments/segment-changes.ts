@@ -6,7 +6,6 @@ export type SegmentChange =
   | { type: "reset"; segment: Segment }
   | { type: "earlier" | "later" | "again"; segment: Segment | undefined };
 
-/** An edge, or a jump. */
 export type LoadPlace = "earlier" | "later" | "jump";
 
 export type SegmentLoad = {
@@ -34,7 +33,6 @@ export function changeSegments(list: Segment[], { type, segment }: SegmentChange
 
 export const isOtherView = ([first]: Segment[], talk: boolean): boolean => first?.talk !== talk;
 
-/** Returns the segment on the page that contains the target. */
 export function findCovering(list: Segment[], target: Target): Segment | undefined {
   if ("position" in target) return list.find(({ first, last }) => target.position >= first && target.position <= last);
   const outer = target.edge === "start" ? list[0] : list.at(-1);
@@ -47,7 +45,6 @@ const minPixelsAhead = 3000;
 
 export const getReach = (): number => Math.max(window.innerHeight * screensAhead, minPixelsAhead);
 
-/** @param rect of all segments on the page */
 export function findNextLoad(
   segments: Segment[],
   rect: DOMRect,
@@ -67,7 +64,6 @@ export function findNextLoad(
   return undefined;
 }
 
-/** @param onCome called before the page changes */
 export const loadAgain = ({ first }: Segment, onCome: () => void): SegmentLoad => ({
   place: "later",
   request: first > 0 ? { after: first - 1 } : {},
@@ -80,7 +76,6 @@ export const loadAgain = ({ first }: Segment, onCome: () => void): SegmentLoad =
 
 const maxPosition = 2_147_483_647;
 
-/** @param onNone called if there is none */
 export const loadTarget = (target: Target, onNone?: () => void): SegmentLoad => ({
   place: "jump",
   request: "position" in target ? { at: target.position } : target.edge === "start" ? {} : { before: maxPosition },

@@ -5,7 +5,9 @@ import { useEffect, useLayoutEffect, useRef, useTransition } from "react";
 const everyMs = 30_000;
 
 /**
- * Refreshes at once, and again when the totals are likely updated. @param end the last position, if the end is loaded
+ * The totals are updated a little later, so it refreshes twice.
+ *
+ * @param end the last position, if the end is loaded
  */
 export function useFreshFacts(end: number | undefined): void {
   const router = useRouter();

@@ -3,7 +3,8 @@ import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { articleAt, getPosition, topArticle } from "../frame/geometry";
 
 /**
- * Lets the browser skip segments out of sight: estimated heights would make scrolling jump.
+ * Estimated heights of skipped segments would make scrolling jump.
+ *
  * @returns `remeasure` is for changes of height out of sight
  */
 export function useHeights(list: RefObject<HTMLElement | null>) {
@@ -50,7 +51,6 @@ export function useHeights(list: RefObject<HTMLElement | null>) {
     [onResize],
   );
 
-  /** Saves the scroll position. @returns the row at the top */
   const noteAnchor = useCallback(() => {
     const row = list.current ? topArticle(list.current) : undefined;
     anchor.current = row && { position: getPosition(row), top: row.getBoundingClientRect().top };

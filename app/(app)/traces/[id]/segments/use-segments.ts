@@ -34,7 +34,6 @@ type Props = {
   onHidden: () => void;
 };
 
-/** Loads neighbouring segments ahead of the reader, one at a time, and jumps. */
 export function useSegments({ list, supply, talk, initial, onHidden }: Props) {
   const { segments, placed, pending, lastChange, change } = useChanges(initial, talk);
   const current = useRef(segments);
@@ -140,7 +139,6 @@ function useChanges(initial: Segment, talk: boolean) {
 type LoadProps = Pick<Props, "supply" | "talk" | "onHidden"> &
   Pick<ReturnType<typeof useChanges>, "pending" | "change">;
 
-/** Loads segments; only the newest load counts. */
 function useLoad({ supply, talk, pending, change, onHidden }: LoadProps) {
   // A ref as well, since scrolling reads it between renders.
   const failedPlace = useRef<LoadPlace>(undefined);

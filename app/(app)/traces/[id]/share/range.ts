@@ -27,7 +27,6 @@ function parseSharing(query: SearchParams): Sharing {
 export const listRangeEnds = ({ turns, span }: Pick<Outline, "turns" | "span">): { value: number; turn: Turn }[] =>
   turns.map((turn, index) => ({ turn, value: (turns[index + 1]?.position ?? span.last + 1) - 1 }));
 
-/** Selects the turn that contains `turn`, if given. */
 export function sharingIn(outline: Pick<Outline, "turns" | "span">, query: SearchParams): Sharing {
   const sharing = parseSharing(query);
   const asked = position.safeParse(query.turn).data;

@@ -2,7 +2,6 @@ import "server-only";
 import type { Sharing } from "#lib/traces/shares";
 import type { SegmentSession } from "../segments/render";
 
-/** A session as a link's reader sees it. */
 export const toStranger = (
   userId: string,
   traceId: string,

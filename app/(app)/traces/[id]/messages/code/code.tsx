@@ -69,7 +69,6 @@ const movements = new RegExp(
   "g",
 );
 
-/** Keeps what a terminal would show after carriage returns. */
 function printable(text: string): string {
   const still = text.includes(controlStart) ? text.replace(movements, "") : text;
   if (!still.includes("\r")) return still;

@@ -112,7 +112,6 @@ function cutSpans(spans: CodeSpan[], from: number, to: number): CodeSpan[] {
   });
 }
 
-/** Highlights the old and the new text of each hunk. */
 function colourLines(lines: DiffLine[], language: string, effort: Effort): (CodeSpan[] | undefined)[] {
   const colours: (CodeSpan[] | undefined)[] = [];
   for (const run of splitHunks(lines)) {

@@ -27,7 +27,6 @@ function runLength(lines: DiffLine[], from: number, type: DiffLine["type"]): num
   return at - from;
 }
 
-/** Lines with almost nothing in common stay unmarked. */
 function markPair(lines: DiffLine[], before: number, after: number, marked: Map<number, Marks>): void {
   const [old = "", now = ""] = [lines[before]?.text, lines[after]?.text];
   if (old.length > comparable.lineLength || now.length > comparable.lineLength) return;

@@ -56,10 +56,8 @@ function countDelimiters(line: string): number {
 
 export class TooMuch extends Error {}
 
-/** A node of a Markdown tree. */
 type Node = { type: string; children?: Node[]; align?: unknown[] | null };
 
-/** A remark plugin that rejects deep nesting and huge tables. */
 export function bounded() {
   return (tree: Node) => {
     const waiting: [node: Node, depth: number][] = [[tree, 0]];

@@ -13,7 +13,7 @@ export function Prose(props: { text: string; anchor: string; words: Effort; effo
   return drawn ? <div className="prose">{drawn}</div> : <div className="prose plain">{text}</div>;
 }
 
-/** @param anchor the prefix of the ids of footnotes, unique on the page */
+/** @param anchor prefixes the ids of footnotes */
 function draw(text: string, anchor: string, effort: Effort): ReactNode {
   try {
     return Markdown({
