@@ -15,7 +15,7 @@ let words = 0;
 for (const file of git("ls-files", "lib/**.ts", "app/**.ts", "app/**.tsx", "cli/**.ts")) {
   const source = readFileSync(file, "utf8");
   let ofFile = 0;
-  for (const [comment] of source.matchAll(/\/\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm)) {
+  for (const [comment] of source.matchAll(/(?<![\w*])\/\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm)) {
     const text = comment.replaceAll(/^[ \t]*(?:\/\*+|\*+\/?|\/\/)|\*\/$/gm, "").trim();
     comments += 1;
     if (phrase.test(text)) phrases += 1;

@@ -24,14 +24,12 @@ export async function statInput(path: string): Promise<Input | undefined> {
 
 async function statFile(path: string): Promise<Input | undefined> {
   try {
-    return await statOf(path);
+    return makeInput(path, await stat(path));
   } catch (error) {
     if (isMissingOrForbidden(error)) return undefined;
     throw error;
   }
 }
-
-const statOf = async (path: string): Promise<Input | undefined> => makeInput(path, await stat(path));
 
 function makeInput(path: string, found: Stats): Input | undefined {
   if (!found.isFile()) return undefined;
