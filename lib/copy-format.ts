@@ -2,10 +2,8 @@
 
 /** Signature, flags, and the length of the empty extension area. */
 export const copyHeader = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
-/** Stands in place of the next row's field count. */
 export const copyTrailer = Buffer.from([0xff, 0xff]);
 
-/** Encodes a row of non-NULL fields as chunks, without copying large fields. */
 export function copyRow(fields: Uint8Array[]): Buffer[] {
   const count = Buffer.alloc(2);
   count.writeInt16BE(fields.length);

@@ -8,7 +8,7 @@ export type RequestState = {
   readonly requestId?: string;
   readonly address?: string;
   isOverloaded?: boolean;
-  /** Sets `Content-Encoding`, which Next removes from a route handler's response. */
+  /** Next removes `Content-Encoding` from a route handler's response. */
   readonly declareEncoding?: (encoding: "gzip") => void;
 };
 
@@ -19,19 +19,17 @@ export const forRequest = <T>(state: RequestState, work: () => T): T => storage.
 /** Returns undefined outside of requests. */
 export const requestSignal = (): AbortSignal | undefined => storage.getStore()?.signal;
 
-/** Returns undefined outside of requests and where another server runs Next. */
 export const currentRequestId = (): string | undefined => storage.getStore()?.requestId;
 
 /** Returns undefined where `currentRequestId` does. */
 export const requestAddress = (): string | undefined => storage.getStore()?.address;
 
-/** Makes the current request's page a 503 where the host allows it. */
 export function answerOverloaded(): void {
   const state = storage.getStore();
   if (state) state.isOverloaded = true;
 }
 
-/** Declares the current response as compressed. @returns false where another server runs Next, which then compresses it */
+/** @returns false where another server runs Next, which then compresses it */
 export function declareGzip(): boolean {
   const state = storage.getStore();
   state?.declareEncoding?.("gzip");

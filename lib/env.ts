@@ -204,7 +204,7 @@ type Platform = Partial<
   Record<"VERCEL" | "VERCEL_ENV" | "VERCEL_PROJECT_PRODUCTION_URL" | "VERCEL_URL" | "AWS_LAMBDA_FUNCTION_NAME", string>
 >;
 
-/** Returns true for function hosts: processes come and go with requests and have no disk. */
+/** Processes of function hosts come and go with requests and have no disk. */
 export const isFunctionHost = (env: Platform) => Boolean(env.VERCEL || env.AWS_LAMBDA_FUNCTION_NAME);
 
 /** A preview is never reached at the production address. */
@@ -216,11 +216,7 @@ function platformUrl(env: Platform): string | undefined {
 
 export type Env = z.output<typeof schema>;
 
-/**
- * Parses an environment.
- *
- * @throws EnvError that names every wrong variable
- */
+/** @throws EnvError that names every wrong variable */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const parsed = schema.safeParse(source);
   if (parsed.success) return parsed.data;
@@ -231,17 +227,12 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 let parsed: { values: Env; at: number } | undefined;
 const changes = oncePerProcess("changes of the environment", () => ({ count: 0 }));
 
-/**
- * Parses the process's environment at the first call.
- *
- * @throws EnvError as `parseEnv`
- */
+/** @throws EnvError as `parseEnv` */
 export function env(): Env {
   if (parsed?.at !== changes.count) parsed = { values: parseEnv(process.env), at: changes.count };
   return parsed.values;
 }
 
-/** Sets (or unsets) variables of this process and its children; they are parsed again at the next use. */
 export function setEnv(values: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) delete process.env[name];
@@ -262,11 +253,7 @@ export function logLevel(): (typeof logLevels)[number] {
  */
 export const directDatabaseUrl = (): string => env().DIRECT_DATABASE_URL ?? requiredEnv("DATABASE_URL");
 
-/**
- * Returns a variable that the launcher sets if it is unset.
- *
- * @throws EnvError that names it
- */
+/** @throws EnvError that names it */
 export function requiredEnv(name: "DATABASE_URL" | "AUTH_SECRET"): string {
   const value = env()[name];
   if (value === undefined) throw new EnvError(`The environment is not valid.\n  ${name}: must be set`);

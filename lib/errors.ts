@@ -1,4 +1,3 @@
-/** Every error code of the API: its HTTP status, title and default detail. */
 export const errorTable = {
   invalid_json: { status: 400, title: "Bad Request", detail: "The body is not valid JSON in UTF-8." },
   invalid_request: { status: 400, title: "Bad Request", detail: "The request is not valid; see errors." },
@@ -48,10 +47,10 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** A field that failed validation; `path` is like `traces.0.messages.3.position`. */
+/** `path` is like `traces.0.messages.3.position`. */
 export type FieldError = { path: string; message: string };
 
-/** Only this error's message reaches a client. Every other error is answered as `internal` and logged. */
+/** Only this error's message reaches a client; every other error becomes `internal`. */
 export class SpoorError extends Error {
   override name = "SpoorError";
   readonly code: ErrorCode;
@@ -73,12 +72,12 @@ export class SpoorError extends Error {
   }
 }
 
-/** Ends a start or command; the operator sees the message without a stack. */
+/** The operator sees the message without a stack. */
 export class EnvError extends Error {
   override name = "EnvError";
 }
 
-/** Ends a command that was called with wrong arguments; the exit code is 2. */
+/** The exit code is 2. */
 export class UsageError extends EnvError {
   override name = "UsageError";
 }
@@ -91,7 +90,7 @@ export class StoreOutageError extends SpoorError {
   }
 }
 
-/** Answers a missing object and another user's object alike, so that clients cannot tell them apart. */
+/** Clients must not tell missing objects from another user's. */
 export const notFound = () => new SpoorError("not_found");
 
 export const insufficientScope = (needed: string) =>
@@ -101,7 +100,6 @@ export const insufficientScope = (needed: string) =>
     { insufficientScope: true },
   );
 
-/** The database is unreachable, full or busy; a later attempt may succeed. */
 const outageCodes = new Set<string>([
   "unavailable" satisfies ErrorCode,
   // The socket.
@@ -168,7 +166,6 @@ function isPoolersRefusal(error: Error): boolean {
 /** A missing table, column, function, type or schema: PostgreSQL's codes, then Prisma's. */
 const schemaCodes = new Set(["42P01", "42703", "42883", "42704", "3F000", "P2021", "P2022"]);
 
-/** Returns true if the database lacks what this version expects, usually because it is not migrated. */
 export function isSchemaError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const codes = [(error as { code?: unknown }).code, postgresCode(error)];
@@ -177,7 +174,7 @@ export function isSchemaError(error: unknown): boolean {
 
 const queryCanceled = "57014";
 
-/** Returns true if a statement was cancelled by its timeout, or waited too long for its turn. */
+/** Such a statement was cancelled by its timeout, or waited too long for its turn. */
 export function isOverload(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -185,14 +182,13 @@ export function isOverload(error: unknown): boolean {
   );
 }
 
-/** Returns PostgreSQL's error code, also from inside an error of Prisma. */
 export function postgresCode(error: unknown): string | undefined {
   return driverError(error)?.originalCode ?? (error as { code?: string }).code;
 }
 
 type Caused = { originalCode?: string; code?: string; severity?: string; kind?: string };
 
-/** Unwraps the error of `pg` from one of Prisma or of its adapter; a commit throws the adapter's unwrapped. */
+/** A commit throws the adapter's error, which Prisma did not wrap. */
 function driverError(error: unknown): Caused | undefined {
   const { meta, name, cause } = error as { meta?: { driverAdapterError?: { cause?: Caused } } } & Error;
   return meta?.driverAdapterError?.cause ?? (name === "DriverAdapterError" ? (cause as Caused) : undefined);

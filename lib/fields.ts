@@ -3,13 +3,10 @@ import { z } from "zod";
 import type { FieldError } from "#lib/errors";
 import { readPullRequestName } from "#lib/evidence/remotes";
 
-/** Maximum number of errors in one response. */
 export const maxFieldErrors = 20;
 
 /**
- * Converts a validation's issues, at most 20. Each path keeps its last issue, because zod reports an unsafe integer before the
- * field's own limit.
- *
+ * Each path keeps its last issue, because zod reports an unsafe integer before the field's own limit.
  * @param place prefix of all paths
  */
 export function fieldErrors({ issues }: z.ZodError, place: PropertyKey[] = []): FieldError[] {
@@ -23,7 +20,7 @@ export function fieldErrors({ issues }: z.ZodError, place: PropertyKey[] = []): 
 }
 
 const maxInstantCharacters = 100;
-/** Nearly all times are in JavaScript's own form, which `Date` parses in a third of the time; it does not check days beyond the 28th. */
+/** `Date` parses JavaScript's own form in a third of the time, but does not check days beyond the 28th. */
 const usualForm = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const instantForm =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)$/;
@@ -33,11 +30,9 @@ const earliest = Date.parse("0001-01-01T00:00:00Z");
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Parses a time in RFC 3339, or in ISO 8601 with an offset (`+02:00`, `+0200`, `+02`); seconds may be missing, and decimals beyond
- * milliseconds are cut off. A leap second (RFC 3339, section 5.7) becomes the start of the next second, because neither JavaScript
- * nor PostgreSQL has one. `24:00` is refused.
- *
- * @returns milliseconds since 1970; null for any other text and for a date that does not exist
+ * Parses RFC 3339, and ISO 8601 with an offset (`+02:00`, `+0200`, `+02`); seconds are optional. A leap second (RFC 3339,
+ * section 5.7) becomes the next second, because neither JavaScript nor PostgreSQL has one.
+ * @returns milliseconds since 1970; null if the text is no time
  */
 export function parseInstant(text: string): number | null {
   if (usualForm.test(text)) return Date.parse(text);
@@ -111,7 +106,6 @@ export const pullRequestName = z
     "must be a pull request's URL, OWNER/NAME#NUMBER, or its number",
   );
 
-/** The list filters and usage groups traces by these fields. */
 export const facets = ["source", "model", "project", "machine"] as const;
 export type Facet = (typeof facets)[number];
 
@@ -131,8 +125,7 @@ export const usageShape = z.object({
 export const scopes = ["ingest", "read", "delete"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** A client that asks for no scopes gets these. */
 export const usualScopes: Scope[] = ["ingest", "read"];
 
-/** Selects the scopes among some texts, each once; any other text grants nothing. */
+/** Any other text grants nothing. */
 export const scopesIn = (texts: readonly string[]): Scope[] => scopes.filter((scope) => texts.includes(scope));

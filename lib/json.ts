@@ -2,9 +2,9 @@ import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 
 /**
- * Parses a request's JSON and drops `__proto__` keys, so that no later copy of an object can change a prototype.
- *
- * @throws SpoorError `invalid_json`, or `invalid_request` for too many values or more than 64 levels; neither quotes the text
+ * Drops `__proto__` keys, so that no later copy of an object can change a prototype.
+ * @throws SpoorError `invalid_json`, or `invalid_request` for too many values or more than 64 levels; neither quotes the
+ * text
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength > limits.maxValues) refuseManyValues(bytes);
@@ -30,7 +30,6 @@ function refuseManyValues(bytes: Uint8Array): void {
   }
 }
 
-/** Counts objects, arrays, and all members but the first of each, without parsing. */
 export function countValues(bytes: Uint8Array): number {
   let values = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -73,7 +72,7 @@ const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0")
 /** Replaces characters that PostgreSQL cannot store (U+0000, lone surrogates) with U+FFFD. */
 export const storable = (text: string) => (isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd"));
 
-/** Makes texts storable and sorts keys, so that equal content is equal JSON. `seeNumber` is called with each number. */
+/** Sorted keys make equal content equal JSON. */
 export function storableJson(
   value: unknown,
   text: (text: string) => string = storable,

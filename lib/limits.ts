@@ -5,8 +5,8 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * No environment variable changes these limits, and `GET /api/limits` publishes them. A name without a unit is a count; a text
- * field's limit is its length in Unicode code points.
+ * No environment variable changes these limits. A name without a unit is a count; text is limited by its Unicode code
+ * points.
  */
 export const limits = {
   maxNesting: 64,
@@ -18,13 +18,13 @@ export const limits = {
   ingest: {
     traces: 1000,
     messagesPerTrace: 50_000,
-    /** Extra digits that metadata's numbers may need when they are written without exponents. */
+    /** Numbers in metadata grow when they are written without exponents. */
     addedDigitsPerTrace: 256 * KiB,
     // V8's strings hold no more, so INGEST_MAX_BYTES can't be larger.
     maxDecodableBytes: 500 * MiB,
     idempotencyKeyCharacters: 255,
     idempotencyKeyDays: 7,
-    // RFC 8878, section 3.1.1.1.2 advises decoders to support windows of 8 MiB and lets them refuse larger ones.
+    // RFC 8878, section 3.1.1.1.2 lets decoders refuse larger windows.
     maxZstdWindowBytes: 8 * MiB,
     maxZstdFrames: 1024,
     maxInFlightBytes: 512 * MiB,
@@ -52,7 +52,7 @@ export const limits = {
     sendSeconds: 10,
     sendBytesPerSecond: 64 * KiB,
   },
-  /** No new job is taken after this time; the last one may end later. */
+  /** No new job is taken after this time. */
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
@@ -90,7 +90,7 @@ export const limits = {
     wrongPerHourPerNetworkAndAccount: 10,
     wrongPerHourPerBrowser: 10,
     wrongPerHourPerNetwork: 60,
-    // NIST SP 800-63B, section 5.2.2: no more than a hundred in a row for one account.
+    // NIST SP 800-63B, section 5.2.2 allows a hundred in a row for one account.
     /** Keeps the networks of one IPv6 /48 from using up the hundred below. */
     wrongPerDayPerSiteAndAccount: 30,
     wrongPerDayPerAccountFromUnknownNetworks: 100,
@@ -154,7 +154,6 @@ export const limits = {
     nameQuery: 200,
     filesPerPage: 100,
     maxFilesPerPage: 500,
-    /** Maximum files of a session; further ones are left out. */
     fileRows: 50_000,
     pullRequestsListed: 100,
     note: 10_000,
@@ -162,7 +161,6 @@ export const limits = {
     tags: 20,
     tool: 64,
     filePath: 1024,
-    /** Maximum values per filter; a session matches if it has any of them. */
     filterValues: 20,
     views: 50,
     viewName: 64,
@@ -208,10 +206,9 @@ export const limits = {
   },
 } as const;
 
-/** Returns the smaller of the form's and the upload's limit. */
 export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, env().INGEST_MAX_WIRE_BYTES);
 
-/** Returns the smaller of the picture's and the upload's limit: some hosts take no larger body. */
+/** Some hosts take no larger body than the upload's limit. */
 export const maxPictureBytes = (): number => Math.min(limits.pictures.bytes, env().INGEST_MAX_WIRE_BYTES);
 
 /** Returns the body of `GET /api/limits`. */

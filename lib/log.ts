@@ -15,9 +15,7 @@ type LoggedError = {
 };
 
 /**
- * Describes an error without anybody's values: PostgreSQL quotes rows in `detail`, `where` and data exceptions, and Prisma quotes the
- * call and its arguments.
- *
+ * PostgreSQL quotes values in `detail`, `where` and data exceptions, and Prisma quotes the call and its arguments.
  * @param depth maximum number of nested causes
  */
 export function describeError(error: unknown, depth = 3): LoggedError | { type: string } {

@@ -41,14 +41,13 @@ export async function createOwner(token: string, account: NewAccount, from: Audi
 
 /**
  * Creates a member's account, by invitation or where `SIGN_UP=open`.
- * @throws SpoorError `access_denied` without either; `invalid_request` for a weak password or an address with an
- * account, which leaves the invitation open; `rate_limited`, `overloaded`
+ * @throws SpoorError `access_denied` without either; `invalid_request` for a weak password or a known address, which leaves
+ * the invitation open; `rate_limited`, `overloaded`
  */
 export async function signUp(account: NewAccount, invitation: string | undefined, from: AuditOrigin): Promise<void> {
   const open = env().SIGN_UP === "open" && !(await needsSetup());
   if (!open && invitation === undefined) throw new SpoorError("access_denied", "This server does not take sign-ups.");
   const refused = () => new SpoorError("access_denied", "This invitation is no longer valid.");
-  // Checked before the costly hash, and again in the transaction.
   if (!open && !(await findInvitation(invitation ?? ""))) throw refused();
   await limitSignUps(from);
   const password = await hashNewPassword(account.password, account);
@@ -61,8 +60,7 @@ export async function signUp(account: NewAccount, invitation: string | undefined
 }
 
 /**
- * Resets a password, for the operator. Revokes sign-ins, approved device logins, the second factor and, unless
- * `keepTokens`, tokens.
+ * Revokes sign-ins, approved device logins, the second factor and, unless `keepTokens`, tokens.
  * @returns false if no account has the address
  */
 export async function resetPassword(

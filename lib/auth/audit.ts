@@ -102,7 +102,7 @@ export async function recordFailedProof(userId: string, from: AuditOrigin): Prom
 type AuditRefusal = "unknown_account" | "too_many_attempts" | "foreign_origin" | "not_the_owner";
 
 /**
- * Logs security events for other systems, without names, addresses of people and subjects.
+ * Other systems must not get names, addresses of people and subjects.
  * @param about a user's id, and the limit that was reached
  */
 export function logSecurity(
@@ -129,10 +129,7 @@ export async function recordEvents(
   });
 }
 
-/**
- * Newest first.
- * @param page.before an event's id
- */
+/** @param page.before an event's id */
 export async function listEvents(
   userId: string,
   page: { before?: string | undefined; limit: number; actions?: AuditAction[] },

@@ -11,8 +11,8 @@ import { getUserPrefix } from "#lib/store/keys";
 import { hasStore } from "#lib/store/s3";
 
 /**
- * Deletes a user and all their data; the oldest other account replaces an owner who leaves. From the start nobody can
- * use the account, and `resumeDeletions` finishes an interrupted deletion.
+ * The oldest other account replaces an owner who leaves. From the start nobody can use the account, and `resumeDeletions`
+ * finishes an interrupted deletion.
  */
 export async function deleteAccount(userId: string): Promise<void> {
   if (!(await endAtOnce(userId))) return;
@@ -39,7 +39,6 @@ const pauseMs = 20;
 const lockSeconds = 1;
 
 /**
- * Continues interrupted deletions in batches; several processes may do so at once.
  * @param seconds after which no batch begins
  * @returns how many accounts are gone
  */
@@ -61,7 +60,6 @@ export async function resumeDeletions(seconds: number, signal?: AbortSignal): Pr
   return gone;
 }
 
-/** @returns true once all batches are deleted */
 async function deleteUntil(userId: string, isOver: () => boolean | undefined): Promise<boolean> {
   while (!isOver()) {
     if (!(await deleteSome(userId, { lock_timeout: `${lockSeconds}s` }))) return true;
@@ -75,7 +73,6 @@ const maxAttempts = 5;
 const isDeadlock = (error: unknown) =>
   (error as { code?: unknown }).code === "P2034" || postgresCode(error) === "40P01";
 
-/** @returns false if there is no such account */
 async function endAtOnce(userId: string): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -86,10 +83,7 @@ async function endAtOnce(userId: string): Promise<boolean> {
   }
 }
 
-/**
- * Removes everything by which the account could be used or named.
- * @returns false if there is no such account
- */
+/** @returns false if there is no such account */
 async function endAccount(tx: Db, userId: string): Promise<boolean> {
   await deleteOpen(tx, userId); // before the user is locked: who redeems one holds it, and waits for the user
   const user = await lockUser(tx, userId);

@@ -14,7 +14,7 @@ const { hashesAtOnce, hashWaitSeconds } = limits.signIn;
 const hashing = oncePerProcess("hashing", () => new FairQueue(hashesAtOnce));
 
 /**
- * Limits concurrent hashes (each takes a core for 0.2 s, and 32 MiB), in turns between networks.
+ * Each hash takes a core for 0.2 s, and 32 MiB.
  * @param address by default the current request's
  * @throws SpoorError `overloaded` if its turn does not come in time
  */
@@ -38,7 +38,6 @@ const keyBytes = 64;
 
 type HashingWork = typeof work;
 
-/** The parameters are those that the hash was made with. */
 const stored = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
 
 function derive(password: string, salt: Buffer, { ln, r, p }: HashingWork): Promise<Buffer> {

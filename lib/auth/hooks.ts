@@ -42,10 +42,7 @@ async function limitProviderSignIns({ headers }: HookContext): Promise<void> {
   throw new APIError("TOO_MANY_REQUESTS", { message }, { "Retry-After": String(wait) });
 }
 
-/**
- * Keeps the choice not to be remembered for the second factor or the way back from a provider, in better-auth's own
- * cookie.
- */
+/** better-auth's own cookie keeps the choice until the second factor or the way back from a provider. */
 async function carryChoice(context: HookContext): Promise<void> {
   const { name, attributes } = context.context.authCookies.dontRememberToken;
   const { path, body } = context;

@@ -30,7 +30,7 @@ const openRoutes = new Map<string, OpenRoute>([
 ]);
 
 /**
- * Passes on a new request, so that no other spelling of a path and no other field reaches better-auth.
+ * No other spelling of a path and no other field may reach better-auth.
  * @throws SpoorError `not_found` for other paths; `payload_too_large`, `unsupported_media_type`, `invalid_json`,
  * `invalid_request`
  */

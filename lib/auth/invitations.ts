@@ -65,7 +65,6 @@ export async function listInvitations(userId: string): Promise<Invitation[]> {
   }));
 }
 
-/** @returns false if it was no longer open */
 export async function revokeInvitation(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const { count } = await tx.invitation.updateMany({
@@ -83,7 +82,7 @@ export async function findInvitation(token: string): Promise<{ email: string | n
 }
 
 /**
- * Call it in the transaction that creates the account; of several calls at once one gets it.
+ * Call it in the transaction that creates the account.
  * @returns the inviter's id, or undefined if it is not open
  */
 export async function takeInvitation(tx: Db, token: string): Promise<string | undefined> {

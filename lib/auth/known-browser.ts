@@ -35,7 +35,7 @@ async function findAccount(
 
 /**
  * @param cookie unverified
- * @returns the browser's id, or undefined if this account did not sign in there with its present password
+ * @returns undefined if this account did not sign in there with its present password
  */
 export async function findKnownBrowser(cookie: string | null, email: string): Promise<string | undefined> {
   const browser = read(cookie);
@@ -48,8 +48,8 @@ export async function findKnownBrowser(cookie: string | null, email: string): Pr
 }
 
 /**
+ * Nobody can lock out an account without a password by guessing.
  * @param cookie the browser's present one
- * @returns undefined for an account without a password, which nobody can lock out by guessing
  */
 export async function extendKnownBrowser(cookie: string | null, userId: string): Promise<string | undefined> {
   const account = await findAccount({ userId });

@@ -40,7 +40,6 @@ export function findWeakness(password: string, about: string[]): string | undefi
 
 const harder = "or something harder to guess.";
 
-/** The rest has to be good enough by itself. */
 function without(words: string[], password: string): string {
   const longestFirst = words.toSorted((a, b) => b.length - a.length);
   return longestFirst.reduce((rest, word) => {

@@ -53,8 +53,7 @@ export async function noteStored(context: HookContext): Promise<void> {
 }
 
 /**
- * Ends a sign-in whose password changed while its hash was computed, which takes seconds; renews a hash of an earlier
- * version.
+ * A password may change while its hash is computed, which takes seconds.
  * @throws APIError 401
  */
 export async function refuseOutdated(context: HookContext): Promise<void> {

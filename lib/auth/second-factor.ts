@@ -10,10 +10,7 @@ export type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>
 export const totpOptions = { digits: 6, period: 30 } as const;
 const acceptedSteps = [-1, 0, 1];
 
-/**
- * Verifies a code only once (RFC 6238, section 5.2). A repeated one becomes empty, so that better-auth counts it as
- * wrong.
- */
+/** A code is valid only once (RFC 6238, section 5.2); better-auth counts an empty one as wrong. */
 export async function spendCode(context: HookContext): Promise<{ context: { body: { code: string } } } | undefined> {
   const userId =
     (await getSessionFromCtx(context, { disableRefresh: true }))?.user.id ?? (await findPendingUser(context));

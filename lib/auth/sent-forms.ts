@@ -10,7 +10,7 @@ import { requiredEnv } from "#lib/env";
 export type SentForm = { id: string; fields: unknown };
 
 /**
- * Derives the secret text from the form, or makes a random one; call it in the transaction that creates.
+ * Call it in the transaction that creates.
  * @param isOpen undefined for an unknown hash; something that was ended is created again with another text
  * @returns `isNew` if it has to be created
  */

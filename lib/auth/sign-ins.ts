@@ -60,10 +60,7 @@ export function firstEnd(signIn: { createdAt: Date; expiresAt: Date }, remembere
   return new Date(Math.min(signIn.expiresAt.getTime(), signIn.createdAt.getTime() + idleMs));
 }
 
-/**
- * Extends a sign-in that is used, at most once an hour and up to 30 days from its start.
- * @returns false if it was idle for too long
- */
+/** @returns false if it was idle for too long */
 export async function keepSignIn(
   signIn: Pick<SignIn, "id" | "createdAt" | "updatedAt" | "expiresAt">,
 ): Promise<boolean> {
@@ -77,7 +74,6 @@ export async function keepSignIn(
   return true;
 }
 
-/** Also deletes values of sign-ins that were never completed. */
 export async function purgeSignIns(): Promise<void> {
   const ended = { where: { expiresAt: { lt: new Date() } } };
   await prisma().verification.deleteMany(ended);
@@ -90,7 +86,6 @@ const visitMs = 30 * 60_000;
 /** Both are undefined before the first visit. */
 export type Visit = { seenAt: Date | undefined; since: Date | undefined };
 
-/** Changes nothing; `noteVisit` does, after the page was seen. */
 export async function readVisit(userId: string, now: Date): Promise<Visit> {
   const row = await prisma().user.findUnique({ where: { id: userId }, select: { seenAt: true, newsSince: true } });
   const { seenAt, newsSince } = row ?? {};

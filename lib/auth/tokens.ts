@@ -55,7 +55,7 @@ export function isTokenText(text: string): boolean {
   return random !== undefined && checksum(random) === check;
 }
 
-/** Call it in the transaction that decides whether the token may be created. The table keeps its SHA-256. */
+/** Call it in the transaction that decides whether the token may be created. */
 export async function createToken(
   tx: Db,
   { userId, machine, scopes, seconds }: { userId: string; machine: string; scopes: Scope[]; seconds?: number },
@@ -164,15 +164,11 @@ export async function createTokenByHand(
   });
 }
 
-/** @returns false if it was not valid */
 export async function revokeToken(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => (await revokeWhere(tx, { userId, id }, from)).length > 0);
 }
 
-/**
- * Revokes approved device logins, agents' codes and tokens. Logins come first: this waits for one that is being
- * redeemed, and then sees its token.
- */
+/** Logins come first: this waits for one that is being redeemed, and then sees its token. */
 export async function revokeMachines(
   tx: Db,
   userId: string,
@@ -199,7 +195,6 @@ async function endGrants(tx: Db, which: Prisma.AgentGrantWhereInput & { userId: 
   await tx.agentGrant.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt: new Date() } });
 }
 
-/** Also denies device logins that were approved but not redeemed. */
 export async function logOutMachines(userId: string, from: AuditOrigin): Promise<void> {
   await prisma().$transaction((tx) => revokeMachines(tx, userId, { keepTokens: false }, from));
 }
@@ -223,7 +218,7 @@ async function revokeWhere(
 
 const invalidToken = () => new SpoorError("invalid_token");
 
-/** A background client reports several times a day; a long weekend is no silence. */
+/** A background client reports several times a day, except on a long weekend. */
 const silentAfterDays = 7;
 
 export const isSilentSince = (heardAt: Date, now: Date): boolean =>

@@ -5,13 +5,12 @@ type Shares = {
   kept?: number;
 };
 
-/** Shares a few slots among users: a released slot goes to the user who holds the fewest, then to the one who waited longest. */
+/** A released slot goes to the user who holds the fewest, then to the one who waited longest. */
 export class FairQueue {
   #free: number;
   readonly #perUser: number;
   readonly #kept: number;
   readonly #held = new Map<string, number>();
-  /** Waiting callers by user and kind, both in the order of their turns. */
   readonly #waiting = new Map<string, Map<string, Set<() => void>>>();
 
   constructor(slots: number, { perUser = slots, kept = 0 }: Shares = {}) {
@@ -29,8 +28,6 @@ export class FairQueue {
   }
 
   /**
-   * Waits for a slot.
-   *
    * @param kind a user's kinds take turns
    * @returns a function that releases the slot
    * @throws the signal's reason if it is aborted first
@@ -95,7 +92,6 @@ export class FairQueue {
     proceed?.();
   }
 
-  /** Removes a user's next caller from the queue and moves user and kind to the end. */
   #nextCaller(userId: string): (() => void) | undefined {
     const kinds = this.#waiting.get(userId);
     const [entry] = kinds ?? [];

@@ -6,7 +6,7 @@ import { SpoorError } from "#lib/errors";
 const sliceMs = 10;
 const longestStepMs = 2000;
 
-/** A step exceeded its time limit. `isStarved` means that the process got almost no processor time, so the step is not to blame. */
+/** `isStarved` means that the process got almost no processor time, so the step is not to blame. */
 export class StepEnded extends SpoorError {
   readonly spentMs: number;
   readonly isStarved: boolean;
@@ -25,9 +25,8 @@ function processorMs(): number {
 }
 
 /**
- * Runs synchronous work in slices of 10 ms, between which the process answers others. A step that exceeds two seconds is ended, even
- * inside a regular expression, but not inside a native call such as `normalize`.
- *
+ * The process answers others between slices. A step that exceeds two seconds is ended, even inside a regular expression, but
+ * not inside a native call such as `normalize`.
  * @param maxMs time limit of all steps together; others' turns don't count
  * @returns the duration of the steps in milliseconds
  * @throws StepEnded, or SpoorError `overloaded` if the steps together exceed their limit
@@ -50,7 +49,6 @@ export async function inSlices(
   }
 }
 
-/** Runs `work` on each item as a step of `inSlices`. */
 export const eachInSlices = <T>(items: Iterable<T>, work: (item: T) => void, maxMs?: number): Promise<number> =>
   inSlices(stepsOf(items, work), maxMs);
 
@@ -62,7 +60,10 @@ type Context = { work?: () => void };
 let context: Context | undefined;
 const script = new Script("work()");
 
-/** Runs a function that V8 ends at the timeout, past any `catch` or `finally` in it. @returns undefined if it was ended */
+/**
+ * V8 ends the function at the timeout, past any `catch` or `finally` in it.
+ * @returns undefined if it was ended
+ */
 function withTimeout<T>(timeout: number, work: () => T): T | undefined {
   let result: T | undefined;
   context ??= createContext({}) as Context;

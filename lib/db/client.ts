@@ -81,10 +81,7 @@ export function prisma(): PrismaClient {
 const plansDiscardedAt = new WeakMap<pg.PoolClient, number>();
 const maxPlanAgeMs = 1000;
 
-/**
- * Once a second a connection discards its plans: those of foreign key checks, planned while a table was empty, would
- * read all of a user's traces for every message.
- */
+/** Cached plans of foreign key checks, planned while a table was empty, would read all of a user's traces for every message. */
 export function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
   const all: Settings = { ...(database.statementSeconds !== undefined && { statement_timeout: "0" }), ...settings };
   return within((tx) => [...freshPlans(tx), "begin", ...setLocal(all)], work);
@@ -131,7 +128,6 @@ async function cancelStatement(transaction: Identity | undefined): Promise<void>
     .catch((error) => log.warn({ err: error }, "a statement could not be cancelled; it ends at its timeout"));
 }
 
-/** PostgreSQL settings of one transaction (`set local`). */
 export type Settings = Readonly<
   Record<string, `${number}` | `${number}ms` | `${number}s` | "on" | "off" | `spoor ${string}`>
 >;

@@ -16,9 +16,8 @@ import { keepRunning } from "./server-watch.ts";
 import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
- * `keep` restarts the server at the same place, unless another process owns it, and rejects if that fails. `whenUp`
- * waits for a recovery. `stop` also stops the server if this process owns it or the owner is gone, and `stopAround`
- * runs work before others can start it.
+ * `keep` restarts the server at the same place, unless another process owns it. `whenUp` waits for a recovery. `stop` stops
+ * the server if this process owns it or the owner is gone, and `stopAround` runs work before others can start it.
  */
 export type EmbeddedDatabase = {
   url: string;
@@ -29,20 +28,19 @@ export type EmbeddedDatabase = {
 };
 
 export type StartOptions = {
-  /** A command by default. Others wait while a command owns the server, since it will stop it. */
+  /** Others wait while a command owns the server, since it will stop it. */
   kind?: Kind;
   programs?: string | undefined;
   say?: (line: string) => void;
   signal?: AbortSignal | undefined;
   /** Listens at a loopback port even if a socket would do. */
   tcp?: boolean;
-  /** How long a failed start is retried; one in progress is always waited for. */
+  /** A start in progress is always waited for. */
   patienceSeconds?: number | undefined;
 };
 
 /**
- * Starts the embedded PostgreSQL of a data folder, or connects to a running one, which it owns if its process was
- * killed.
+ * Starts the embedded PostgreSQL, or connects to a running one, which it owns if its process was killed.
  * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or no server starts within 30 s
  */
 export async function startEmbedded(dataDir: string, options: StartOptions = {}): Promise<EmbeddedDatabase> {
@@ -175,7 +173,7 @@ async function stopServer(server: EmbeddedServer): Promise<void> {
 }
 
 /**
- * Retries while locks or shared memory of a killed server are in the way.
+ * Locks or shared memory of a killed server may be in the way.
  * @param former the URL of the server to replace
  */
 async function startServer(server: EmbeddedServer, options: StartOptions, former?: string): Promise<string> {
@@ -255,7 +253,7 @@ const serverSettings = {
   shared_buffers: "192MB",
   max_wal_size: "4GB",
   max_connections: 100,
-  // This log would grow without bounds; Spoor's own has failed statements, without values.
+  // This log would grow without bounds.
   log_min_messages: "log",
 };
 

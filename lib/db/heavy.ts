@@ -10,10 +10,7 @@ import { limits } from "#lib/limits";
 
 const { heavyPerUser, maxLongWaitingPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;
 
-/**
- * The rest of the pool is for statements that take milliseconds, so that sign-in, accept and health never wait for a
- * heavy read.
- */
+/** Sign-in, accept and health must never wait for a heavy read. */
 const share = 1 / 2;
 
 /** These last as long as their client takes what is sent. */
@@ -58,7 +55,7 @@ export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patie
   }
 }
 
-/** A heavy read in a snapshot whose statements end with the request. @throws as `heavyTurn` */
+/** @throws as `heavyTurn` */
 export function heavyRead<T>(
   userId: string,
   work: (tx: pg.PoolClient) => Promise<T>,
@@ -69,7 +66,10 @@ export function heavyRead<T>(
   return heavyTurn(userId, read, patience);
 }
 
-/** @returns a function that ends it, as does the end of the request @throws as `heavyTurn` */
+/**
+ * @returns a function that ends it
+ * @throws as `heavyTurn`
+ */
 export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
   const detail = `Other ${kind === "sharedOutline" ? "outline" : kind}s of yours are running. Wait until one has ended.`;
   const patience = kind === "outline" || kind === "sharedOutline" ? "wait" : "refuse";

@@ -7,10 +7,7 @@ type RunQuery = (first: string | pg.QueryConfig, ...rest: unknown[]) => Promise<
 /** In seconds, 0 for none. */
 type StatementLimit = { usual: number; wanted: () => number };
 
-/**
- * Behind a pooler in transaction mode (PgBouncer) a setting of the session would reach other clients, so each statement
- * runs unnamed in a transaction that sets its limit.
- */
+/** Behind a pooler in transaction mode (PgBouncer) a setting of the session would reach other clients. */
 export class LimitedPool extends pg.Pool {
   /** Known with the first connection. */
   isPooled = false;

@@ -32,8 +32,7 @@ const createRecords = `create table if not exists _prisma_migrations (
   applied_steps_count integer not null default 0)`;
 
 /**
- * Applies migrations as `prisma migrate deploy` would; processes take turns. A migration is one transaction, retried
- * for a minute if it does not get its locks.
+ * Processes take turns. A migration is one transaction, retried for a minute if it does not get its locks.
  * @returns the names of the migrations applied
  * @throws EnvError with PostgreSQL's message
  */

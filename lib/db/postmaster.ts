@@ -28,10 +28,7 @@ export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
   await removeSocketLock(cluster.cluster);
 }
 
-/**
- * @returns a URL, or whether the server is starting or recovering. The lock file counts if the server is too busy to
- * answer, but not if nobody listens.
- */
+/** @returns a URL, or whether the server is starting or recovering. A busy server is known by its lock file. */
 export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarting: boolean }> {
   const { folder, port, socket, status } = await readLockFile(cluster);
   if (!folder || !port || socket === undefined || resolve(folder) !== cluster.cluster) return { isStarting: false };

@@ -19,7 +19,7 @@ const { device } = limits;
 
 /**
  * RFC 8628, section 3.2. The URIs come from `BASE_URL`, never from the request.
- * @throws SpoorError `rate_limited` after 20 starts in ten minutes from one address, or 1,500 from all
+ * @throws SpoorError `rate_limited`
  */
 export async function startLogin(
   machine: string,
@@ -64,7 +64,6 @@ async function limitStarts(address: string): Promise<void> {
   if (waitOfAll) throw refused("on this server", waitOfAll);
 }
 
-/** @returns the code as it is shown */
 async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userCodeHash">): Promise<string> {
   for (;;) {
     const code = randomUserCode();
@@ -222,7 +221,6 @@ type LoginDecision = "approved" | "denied";
 
 /**
  * One of several concurrent decisions takes effect.
- * @param granted by default what the client asked for
  * @returns whether this one did
  */
 export async function decideLogin(
@@ -273,7 +271,7 @@ export async function listApprovedLogins(userId: string): Promise<ApprovedLogin[
     .map(({ id, machine, scopes, createdAt }) => ({ id, machine, createdAt, scopes: scopesIn(scopes) }));
 }
 
-/** Also revokes the token if the client has it by now. @returns whether there was either */
+/** @returns whether there was a login or a token */
 export async function withdrawLogin(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   const isWithdrawn = await prisma().$transaction(async (tx) => {
     const [login] = await tx.deviceLogin.updateManyAndReturn({

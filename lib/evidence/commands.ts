@@ -5,12 +5,10 @@ export type Act = "git-commit" | "git-push" | "gh-pr-create" | "glab-mr-create" 
 
 // No alternatives below match the same text, so any command is matched in linear time.
 const settings = String.raw`(?:\w+=(?:"[^"]*"|'[^']*'|[^\s"']\S*|)\s+)*`;
-/** Matches the start, an operator or a keyword, or the inside of `bash -lc "…"`. */
 const commandStart = String.raw`(?:^|[;&|({\n\u0060]|\b(?:then|do|else|sudo|time|command)\s|\s-\w*c\s+['"])[ \t]*${settings}`;
 const valued = String.raw`(?:-[Cc]|--(?:git-dir|work-tree|namespace))\s`;
 const gitOptions = String.raw`(?:${valued}+(?:"[^"]*"|'[^']*'|[^\s"']\S*)\s+|(?!${valued})-\S+\s+)*`;
 const git = String.raw`(?:(?:"[^"\n]*[\\/]|[\w.~:\\/-]*[\\/])?git(?:\.exe)?"?\s+${gitOptions}(commit|cherry-pick|revert|push))`;
-/** Commands of Git that print the commit they made or its remote, and those that open a pull request. */
 const acting = new RegExp(
   String.raw`${commandStart}(?:${git}|(gh)\s+pr\s+(?:create|new)|(glab)\s+mr\s+(?:create|new)|(?:gh|glab)\s+(?:pr|mr|api|search))(?![\w-])`,
   "g",
@@ -56,11 +54,7 @@ function withoutDocuments(command: string): string {
 /** Agents name a shell command like this in a tool's input. */
 const commandKeys = ["command", "cmd", "script", "commands", "CommandLine", "input"];
 
-/**
- * Lists what a tool's call does.
- *
- * @param input fields, JSON of such, or the command itself
- */
+/** @param input fields, JSON of such, or the command itself */
 export function readActs(name: string, input: unknown): Act[] {
   if (/(?:^|[_.-])create_(?:pull|merge)_request$/.test(name.slice(-256))) return ["pull-request-tool"];
   const fields = typeof input === "string" && input.startsWith("{") ? parse(input) : input;
@@ -83,10 +77,7 @@ function commandsIn(value: unknown): string[] {
 /** No script is longer, and searching millions of characters overflows the stack. */
 const maxScriptChars = 500_000;
 
-/**
- * Extracts Git's shell commands from a script by which newer versions of Codex call tools (`exec`); undefined if
- * there are none. `outputsOfScript` reads the output.
- */
+/** Newer versions of Codex call tools by a script (`exec`). */
 export function commandsOfScript(script: string): string | undefined {
   if (script.length > maxScriptChars || !/\b(?:git|gh|glab)\b/.test(script)) return undefined;
   const quoted = script.matchAll(/\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g);

@@ -2,7 +2,7 @@ import type { Act } from "#lib/evidence/commands";
 import { type PullRequest, publicRemote, pullRequestAt } from "#lib/evidence/remotes";
 import { plainText } from "#lib/evidence/text";
 
-/** The hash is often abbreviated. `repository` is the URL of the remote that it was pushed to. */
+/** The hash is often abbreviated. */
 export type Commit = { hash: string; repository?: string; branch?: string; subject?: string };
 
 export type Proof = {
@@ -12,16 +12,11 @@ export type Proof = {
   pullRequests: (PullRequest & { act: Act })[];
 };
 
-/** Maximum commits, and maximum pull requests, of one call. */
 const maxProofs = 500;
 const maxSubjectChars = 200;
 const maxBranchChars = 256;
 
-/**
- * Reads the output of a call with these acts in linear time.
- *
- * @param failed proves nothing about a shell: commands before the failure ran
- */
+/** @param failed proves nothing about a shell: commands before the failure ran */
 export function proofIn(acts: readonly Act[], output: string, failed = false): Proof {
   const proof: Proof = { commits: [], pushes: [], pullRequests: [] };
   if (acts.includes("pull-request-tool") && !failed) {
@@ -41,10 +36,7 @@ export function proofIn(acts: readonly Act[], output: string, failed = false): P
 /** Removes the label that some agents put before output on the same line. */
 const withoutLabel = (line: string): string => line.replace(/^(?:Output|Stdout|stdout): /, "");
 
-/**
- * Finds Git's `[BRANCH HASH] SUBJECT`, also `[BRANCH (root-commit) HASH]` and `[detached HEAD HASH]`, in any of Git's
- * languages.
- */
+/** Git's languages differ in `[BRANCH (root-commit) HASH] SUBJECT` and `[detached HEAD HASH]`. */
 function commitsIn(lines: string[]): Commit[] {
   const commits: Commit[] = [];
   for (const [index, line] of lines.entries()) {
@@ -68,7 +60,6 @@ const detached = "分离头指针";
 
 const isStatistics = (line = ""): boolean => /^ (?:\d+ \S+ |(?:Date|Author|Committer): )/.test(line);
 
-/** Returns undefined for anything else, such as a detached HEAD. */
 export function parseBranch(value: unknown): string | undefined {
   const name = plainText(value, maxBranchChars);
   return name === "HEAD" || name === "" ? undefined : name;
@@ -91,8 +82,8 @@ function pushesIn(lines: string[]): Proof["pushes"] {
 }
 
 /**
- * Finds addresses that stand alone on a line and end with their number, as commands that open a pull request print
- * them. Several addresses prove nothing if one was to be opened.
+ * Commands that open a pull request print its address on a line of its own. Several addresses prove nothing if one was to be
+ * opened.
  */
 function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullRequests"] {
   const found = new Map<string, Proof["pullRequests"][number]>();
@@ -111,7 +102,6 @@ function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullReque
   return !acts.includes("several") && printed.length > 1 ? all.filter(({ act }) => act === "git-push") : all;
 }
 
-/** Reads the pull request that a tool says it opened: the keys of both hosts' APIs, otherwise the first address. */
 function openedByTool(output: string): PullRequest | undefined {
   const [, keyed] =
     /"(?:html_url|web_url|url)"\s*:\s*"(https?:\/\/[^"\s]{1,2048}\/(?:pull|merge_requests)\/\d{1,10})"/.exec(output) ??

@@ -6,7 +6,6 @@ export const maxPicturePixels = 50_000_000;
 
 type Size = [width: number, height: number];
 
-/** Reads a number; bytes beyond the end are 0. */
 const bigEndian = (bytes: Buffer, at: number, length: number): number =>
   Array.from({ length }, (_, i) => bytes[at + i] ?? 0).reduce((sum, byte) => sum * 256 + byte, 0);
 const littleEndian = (bytes: Buffer, at: number, length: number): number =>
@@ -29,7 +28,7 @@ function readSize(bytes: Buffer): Size | undefined {
   }
 }
 
-/** Reads the number of pixels; undefined if the header has none, so that no browser draws it. */
+/** No browser draws a picture whose header has no size. */
 export function countPixels(bytes: Buffer): number | undefined {
   const size = readSize(bytes);
   return (size && size[0] * size[1]) || undefined;
@@ -86,7 +85,6 @@ function sizeOfWebp(bytes: Buffer): Size | undefined {
   return [(packed & 0x3fff) + 1, ((packed >>> 14) & 0x3fff) + 1];
 }
 
-/** Takes the largest item. Animations have another format and are not drawn. */
 function sizeOfAvif(bytes: Buffer): Size | undefined {
   const boxes = boxesIn(bytes, { from: 0, to: bytes.length });
   if (boxes.some(({ type }) => type === "moov")) return undefined;

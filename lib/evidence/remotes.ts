@@ -5,14 +5,10 @@ export type PullRequest = { number: number; url: string; repository: string };
 
 const maxNumber = 2_147_483_647;
 
-/**
- * GitHub's pull requests and GitLab's merge requests, also on self-hosted servers. A deeper path on GitHub is another
- * page.
- */
+/** A deeper path on GitHub is another page. */
 const pullRequest =
   /^https?:\/\/(?:[^\s/@"']*@)?([\w.-]{1,255}(?::\d{1,5})?)\/(?:([\w.~-]+\/[\w.~-]+)\/(pull)|((?:[\w.~-]+\/)+?[\w.~-]+)\/(-\/merge_requests))\/(\d{1,10})\b/;
 
-/** Parses an address, which may continue after the number; undefined for anything else. */
 export function pullRequestAt(url: unknown): PullRequest | undefined {
   const found = pullRequest.exec(typeof url === "string" ? url.slice(0, 2048) : "") ?? [];
   const [, host, repository = found[4] ?? "", kind = found[5], , , digits] = found;
@@ -55,7 +51,6 @@ const hosts: Record<string, string> = {
   "bitbucket.org": "commits",
 };
 
-/** Returns the page of a commit on a well-known host; undefined otherwise. */
 export function commitPage(remote: string | null | undefined, hash: string): string | undefined {
   const [, host = "", path] =
     /^(?:(?:https?|ssh|git):\/\/(?:[^@/]*@)?|[\w.-]+@)([\w.-]{1,255})(?::\d{1,5}(?=\/))?[:/]([\w.~/-]+?)(?:\.git)?\/?$/.exec(

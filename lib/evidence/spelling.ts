@@ -1,7 +1,4 @@
-/**
- * `path` has `/` between its parts, a drive as `C:/`, and composed characters; `isWindows` means that case does not
- * count.
- */
+/** Case does not count if `isWindows`. */
 export type Spelling = { path: string; isWindows: boolean };
 
 /** The system where the session ran decides, not the one that reads it. */
@@ -28,7 +25,6 @@ const maxPath = 4096;
 /** Composes characters, except in longer text: composing is quadratic in the number of consecutive accents. */
 export const composePath = (path: string): string => (path.length > maxPath ? path : path.normalize("NFC"));
 
-/** Lower-cases all but the drive where case does not count. */
 export function foldedPath({ path, isWindows }: Spelling): string {
   return isWindows ? path.slice(0, 1) + path.slice(1).toLowerCase() : path;
 }

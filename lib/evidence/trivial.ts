@@ -30,10 +30,7 @@ function isTooMuch(text: string): boolean {
 /** Claude Code writes these in place of an answer. */
 const noAnswer = "No response requested.";
 
-/**
- * Returns true for a session without content: nothing but a warm-up was asked, answered or done. Whatever is not
- * known counts as content.
- */
+/** Anything that is not known counts as content. */
 export class TrivialCheck {
   #hasContent = false;
   #isWarmup = false;

@@ -12,10 +12,7 @@ import { kinds } from "#lib/secrets/kinds";
 
 type Decision = { kind: string; mark: string; trace?: string | undefined; verdict: "mask" | "keep" };
 
-/**
- * Masks a secret, in one trace or everywhere, or keeps it unmasked from now on.
- * @throws SpoorError `not_found` without such a secret, `invalid_request` after too many decisions
- */
+/** @throws SpoorError `not_found` without such a secret, `invalid_request` after too many decisions */
 export async function decide(
   userId: string,
   { kind, mark, trace, verdict }: Decision,

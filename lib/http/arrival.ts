@@ -24,7 +24,6 @@ export function rememberArrival(requestId: string, message: IncomingMessage): ()
 
 const findMessage = (request: Request) => requests.get(request.headers.get(requestIdHeader) ?? "");
 
-/** Records a request's user for the access log. */
 export function recordRequestUser(request: Request, userId: string): void {
   const message = findMessage(request);
   if (message) users.set(message, userId);

@@ -22,7 +22,6 @@ export function declaredLength(request: Request, maxBytes: number): number | und
   return length;
 }
 
-/** A body's share of its process's memory. */
 export type Room = {
   /** @throws if there is no room */
   grow(bytes: number): void;
@@ -92,7 +91,6 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
   return (await readMeasuredJson(request, maxBytes)).value;
 }
 
-/** Also returns the number of bytes read. */
 export async function readMeasuredJson(request: Request, maxBytes: number): Promise<{ value: unknown; bytes: number }> {
   requireJsonType(request);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();

@@ -26,14 +26,10 @@ export type AnswerExample = {
   /** Defaults to JSON. */
   type?: "application/x-ndjson" | "text/markdown" | "text/csv" | "text/plain" | "application/json" | "image/*";
   headers?: Record<string, Header>;
-  /** Absent for a response without a body. */
   example?: unknown;
 };
 
-/**
- * By default an example has the code's usual detail (lib/errors.ts) and the faults that the schemas find in
- * `about.wrong`.
- */
+/** By default an example has the code's usual detail (lib/errors.ts). */
 export type ErrorExample = { when: string; detail?: string; errors?: FieldError[] };
 
 export type NeededScope = Scope | "none";
@@ -55,26 +51,21 @@ export type Operation = Authorization & {
     group: Group;
     summary: string;
     text: string;
-    /** The operator's secret that authorizes the call. */
     secret?: "CRON_SECRET" | "METRICS_TOKEN";
-    /** A token is not needed, but attributes the call. */
     optionalToken?: true;
     /** False if a GET changes something. */
     head?: false;
-    /** False if the route needs no database. */
     database?: false;
     /** None of the usual errors, and no OPTIONS. */
     foreign?: true;
     /** The body of a route that reads it without `body`. */
     sent?: z.ZodType;
     raw?: { types: readonly string[]; example: { type: string; base64: string } };
-    /** The same as a form, for a browser without JavaScript. */
     form?: z.ZodType;
     headers?: Record<string, Header>;
     answers: Record<number, AnswerExample>;
     /** Adds to the errors that follow from the other fields, or replaces them. */
     errors?: Partial<Record<ErrorCode, string | ErrorExample>>;
-    /** The example is shortened, or may find nothing. */
     partialExample?: true;
     example?: { query?: Record<string, string>; body?: unknown };
     /** Input that the example of `invalid_request` refuses; empty by default. */

@@ -12,7 +12,6 @@ type Limiters = Map<string, RateLimiterPostgres>;
 const limitersByPool = oncePerProcess("limiters", () => new WeakMap<Pool, Limiters>());
 
 /**
- * Counts over all web processes.
  * @param points bytes if the window is a budget of bytes
  * @returns the seconds until the next call is allowed; undefined if this one is
  */

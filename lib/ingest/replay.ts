@@ -8,8 +8,7 @@ import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
 /**
- * The job keeps its place among the user's uploads, so that it overwrites nothing newer; of several calls at once
- * exactly one succeeds.
+ * The job keeps its place among the user's uploads; of several calls at once exactly one succeeds.
  * @throws SpoorError `not_found`, `invalid_request` if it did not fail, `payload_too_large` over the quota
  */
 export async function replayJob(userId: string, jobId: string): Promise<void> {

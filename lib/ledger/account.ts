@@ -49,13 +49,11 @@ const statementTimeout = "60s";
 const failingMs = 600_000;
 const failed = new Pauses({ firstMs: failingMs, longestMs: failingMs, maxKeys: 10_000 });
 
-/** An upload holds a relative of the chunk. */
 class Busy extends Error {}
 
 /**
- * Reads the new messages of changed traces once, passes them to each part, and writes the results. Pending work is
- * marked in `ledger_due`, so a run may be interrupted. Uploads never wait: traces are locked only at the end of the
- * transaction, and those that an upload holds or changed keep their mark.
+ * Pending work is marked in `ledger_due`, so a run may be interrupted. Uploads never wait: traces are locked only at the end
+ * of the transaction, and those that an upload holds or changed keep their mark.
  * @param settledSeconds skips traces that changed more recently, so that a growing one isn't read for each line
  * @returns the number of traces accounted for
  */

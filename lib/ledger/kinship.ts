@@ -48,7 +48,7 @@ export type Relative = {
 export const maxDepth = 64;
 
 /**
- * Parent first. Empty for a trace in a cycle or with more than `maxDepth` ancestors, which becomes a root.
+ * A trace in a cycle, or with too many ancestors, becomes a root.
  * @param findParent undefined for a root
  */
 export function listAncestors<R extends Relative>(trace: R, findParent: (one: R) => R | undefined): R[] {

@@ -229,7 +229,6 @@ class Family {
     return parent && { parent, relation: one.named?.relation ?? "subagent" };
   }
 
-  /** @returns undefined if only stored messages tell */
   #positionIn(one: KnownRelative, { id, read }: KnownRelative): number | null | undefined {
     const start = read?.found.starts.get(one.sourceId);
     const isLinked = one.parentId === id;

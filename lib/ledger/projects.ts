@@ -35,8 +35,7 @@ export const projectsPart: LedgerPart<null> = {
 };
 
 /**
- * A remote takes precedence over a folder. Once a folder is seen with a remote, its earlier traces belong to the
- * remote's project.
+ * Once a folder is seen with a remote, its earlier traces belong to the remote's project.
  * @returns project ids by trace id; null if nothing identifies a project
  */
 export async function placeTraces(
@@ -65,7 +64,6 @@ async function releaseTraces(tx: PoolClient, userId: string, traceIds: string[])
   await unsettle(tx, userId, [...new Set(places.values())], false);
 }
 
-/** The sign in the spelling of earlier releases, if it differs. */
 const getFormerSigns = ({ former, ...sign }: ProjectSign): ProjectSign[] =>
   former === undefined ? [] : [{ ...sign, value: former }];
 
@@ -156,10 +154,7 @@ class Register {
     return project;
   }
 
-  /**
-   * Joins two projects once the folder's remote is known, unless the folder's project has its own remote or a person
-   * placed it.
-   */
+  /** A folder's project may have its own remote, or a place given by a person. */
   #join(folder: ProjectSign, from: StoredProject, into: StoredProject): void {
     const alias = this.#aliases.get(getAliasKey(folder));
     if (!alias || alias.isPlaced || from.hasRemote) return;

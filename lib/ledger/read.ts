@@ -24,7 +24,7 @@ export type ReadTrace = WantedTrace & { found: PartResult[]; accountedTo: number
 type PartResult = { value: unknown } | undefined;
 
 /**
- * @returns the first traces, as many as could be read in a few seconds
+ * @returns the first traces, as many as a few seconds allow
  * @throws SpoorError `overloaded` if reading takes much longer than the number of messages explains
  */
 export async function readTracesInto(
@@ -85,7 +85,6 @@ async function showPages(tx: PoolClient, userId: string, { trace, from }: Wanted
 const isSmall = ({ due: { messageCount, storedBytes }, from }: WantedTrace) =>
   from === 0 && messageCount <= page.rows && storedBytes !== null && storedBytes <= page.bytes;
 
-/** Groups small traces into pages; larger ones are read alone. */
 function groupBySize(wanted: WantedTrace[]): WantedTrace[][] {
   const groups: WantedTrace[][] = [];
   let [rows, bytes] = [Number.POSITIVE_INFINITY, 0];
@@ -107,7 +106,7 @@ function groupBySize(wanted: WantedTrace[]): WantedTrace[][] {
   return groups;
 }
 
-/** A part that throws is left out for this trace, so that the others can still write. */
+/** A part that throws is left out, so that the others can still write. */
 class Reader {
   readonly wanted: WantedTrace;
   readonly #readings: (TraceReader<unknown> | undefined)[];

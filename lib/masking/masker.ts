@@ -7,7 +7,6 @@ import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
 import { makePlaceholder } from "#lib/secrets/kinds";
 import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "#lib/secrets/mask";
 
-/** A user's decision on one secret, in one trace or everywhere. */
 export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; source?: string; sourceId?: string };
 
 /**
@@ -50,7 +49,7 @@ function isUnmasked({ unmasked = [], machine }: MaskingPolicy, trace: MaskedTrac
   );
 }
 
-/** Eight hexadecimal digits, which are the same for the same secret of a user, and useless without the key. */
+/** A mark is the same for the same secret of a user, and useless without the key. */
 export const makeMark = (key: Uint8Array, value: string | Uint8Array): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
@@ -116,12 +115,11 @@ export class Masker {
     return placeholder;
   };
 
-  /** True if a value that only its context identified was masked, which may occur elsewhere. */
+  /** A value that only its context identified may occur elsewhere. */
   get hasEchoes(): boolean {
     return this.#echoes.areSome;
   }
 
-  /** Masks what was masked before in another place of the trace. */
   withoutEchoes<T>(value: T): T {
     return this.#echoes.without(value);
   }
@@ -130,7 +128,6 @@ export class Masker {
     return findSecrets(text).some((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
   }
 
-  /** Masks texts, names of fields, and values that their context identifies. */
   value<T>(value: T): T {
     const find = (json: string) =>
       findSecrets(json).filter((secret) => this.#isMasked(secret, unescapeText(json.slice(secret.start, secret.end))));

@@ -2,7 +2,6 @@
 
 const maxLine = 500;
 
-/** `isExact` if the parts are the whole line. */
 export type ErrorSearch = { parts: string[]; isExact: boolean };
 
 /** Nearly every error has these. */
@@ -18,7 +17,6 @@ function findErrorLine(error: string): string {
   return (lines.find((one) => !/^(?:\s|Traceback |at )/.test(one)) ?? lines[0] ?? "").slice(0, maxLine);
 }
 
-/** Names with signs, digits or capitals first, then long words. */
 export function tellingWords(error: string): string[] {
   const words = [...findErrorLine(error).matchAll(/[\p{L}_$][\p{L}\p{N}_$.-]*[\p{L}\p{N}_$]/gu)].map(([word]) => word);
   const weight = (word: string) => word.length + (/[._$\d]|\p{Ll}\p{Lu}/u.test(word) ? 100 : 0);

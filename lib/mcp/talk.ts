@@ -22,7 +22,6 @@ function scanned(text: string): string {
 /** A block, or only the names of the tools that a message called. */
 type TalkItem = { block: string } | { tools: string[] };
 
-/** @returns undefined for a message without anything to show at this detail */
 export function showMessage(message: Message, detail: TalkDetail): TalkItem | undefined {
   const { position, role, createdAt } = message;
   const pieces = splitPieces({ ...message, content: scanned(message.content) });

@@ -5,7 +5,6 @@ import { env } from "#lib/env";
 import { requestUser } from "#lib/http/arrival";
 import { log } from "#lib/log";
 
-/** Finds the pattern of a path, such as `/api/ingest/{jobId}`. */
 type FindRoute = (url: string) => string;
 
 type RoutesManifest = { staticRoutes: { page: string }[]; dynamicRoutes: { page: string; regex: string }[] };
@@ -25,7 +24,6 @@ export function routeFinder({ staticRoutes, dynamicRoutes }: RoutesManifest): Fi
   };
 }
 
-/** Converts `/api/traces/[id]` to `/api/traces/{id}`; the catch-all for unknown paths counts as unknown. */
 function getPattern(page: string): string {
   if (page.includes("[[...")) return unknown;
   return page.replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}");
@@ -39,11 +37,7 @@ const frequent = new Set(["/_next", "/api/health", "/api/ready", "/api/metrics"]
 /** nginx's status for a client that disconnected before the answer began. */
 const clientClosed = 499;
 
-/**
- * Makes the request logger.
- *
- * @returns a function to call when a request begins; it returns one to call when its answer ends
- */
+/** @returns a function to call when a request begins; it returns one to call when its answer ends */
 export async function makeAccessLog(): Promise<(request: IncomingMessage, response: ServerResponse) => () => void> {
   const manifest = await readFile(".next/routes-manifest.json", "utf8").catch(() => undefined);
   // In development there is no manifest, and all requests count as one route.

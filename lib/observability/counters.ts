@@ -1,5 +1,4 @@
-// Each process adds up its counts and writes them to the database once a second: a worker has no port to scrape, and
-// a serverless function keeps no memory.
+// Counts are in the database, because a worker has no port to scrape, and a serverless function keeps no memory.
 import "server-only";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { prisma } from "#lib/db/client";
@@ -57,11 +56,7 @@ function observe(name: "spoor_job_duration_seconds", seconds: number): void {
   add(`${name}_count`, {}, 1);
 }
 
-/**
- * Counts an accepted upload.
- *
- * @param bytes decoded
- */
+/** @param bytes decoded */
 export function countUpload(bytes: number): void {
   count("spoor_ingest_uploads_total");
   count("spoor_ingest_bytes_total", {}, bytes);
@@ -87,11 +82,7 @@ export function countRows({
   count("spoor_ingest_messages_written_total", {}, written);
 }
 
-/**
- * Counts an error that a route answered.
- *
- * @param route its pattern, never a path with ids
- */
+/** @param route its pattern, never a path with ids */
 export function countError(route: string, error: ErrorCode): void {
   count("spoor_api_errors_total", { route, error });
 }
@@ -119,7 +110,6 @@ function toRow([key, value]: [key: string, value: number]) {
   return { name: key.slice(0, space), labels: key.slice(space + 1), value };
 }
 
-/** Reads the counts of all processes since the database was created. */
 export async function readCounts(): Promise<StoredMetric[]> {
   await writeCounts();
   const rows = await prisma().sharedCount.findMany({ orderBy: [{ name: "asc" }, { labels: "asc" }] });

@@ -75,7 +75,6 @@ export async function canServe(): Promise<boolean> {
   return (await check(findMigrationFault)).ok;
 }
 
-/** Returns true for a failure that migrating the database mends. */
 export async function isUnmigrated(error: unknown): Promise<boolean> {
   return isSchemaError(error) && !(await canServe());
 }

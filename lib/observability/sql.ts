@@ -14,14 +14,9 @@ export async function readTime(): Promise<Date> {
   return rows[0]?.now ?? new Date();
 }
 
-/** A worker, or a turn of `takeTurn`. */
 type Role = "worker" | "turn";
 
-/**
- * Stores that a process is alive, by the database's clock.
- *
- * @param id chosen by the process
- */
+/** @param id chosen by the process */
 export async function sendHeartbeat(id: string, role: Role = "worker"): Promise<void> {
   await pool().query(
     `insert into process_heartbeat (id, role) values ($1, $2) on conflict (id) do update set seen_at = now()`,
@@ -29,11 +24,7 @@ export async function sendHeartbeat(id: string, role: Role = "worker"): Promise<
   );
 }
 
-/**
- * Counts workers that sent a heartbeat lately, by the database's clock.
- *
- * @param except an id not to count
- */
+/** @param except an id not to count */
 export async function countWorkers(seconds: number, except: string | null = null): Promise<number> {
   const { rows } = await pool().query<{ count: number }>(
     `select count(*)::int as count from process_heartbeat
@@ -44,9 +35,7 @@ export async function countWorkers(seconds: number, except: string | null = null
 }
 
 /**
- * Takes a free one of the given turns, in one statement by the database's clock, so that no two processes take the
- * same. A turn is a row that heartbeats keep; it is free again some seconds after the last one.
- *
+ * A turn is a row that heartbeats keep. One statement by the database's clock keeps two processes from taking the same one.
  * @returns its id; undefined if all are taken
  */
 export async function takeTurn(ids: string[], seconds: number): Promise<string | undefined> {
@@ -62,7 +51,6 @@ export async function takeTurn(ids: string[], seconds: number): Promise<string |
   return rows[0]?.id;
 }
 
-/** Deletes the heartbeats of killed workers, by the database's clock. */
 export async function purgeHeartbeats(): Promise<void> {
   await pool().query("delete from process_heartbeat where seen_at < now() - interval '1 day'");
 }

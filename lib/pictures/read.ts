@@ -25,9 +25,7 @@ type Wanted = { userId: string; traceId: string; from: number | null; to: number
 type Read = { mediaType: string; body: ReadableStream<Uint8Array> };
 
 /**
- * Reads a picture that a user's trace refers to. Its slot is kept until the client has taken it or the request ends;
- * while others wait, a slow client is cut off.
- *
+ * Its slot is kept until the client has taken it or the request ends; while others wait, a slow client is cut off.
  * @throws SpoorError `not_found`, also for another trace's or user's picture; `overloaded` if too many wait
  */
 export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sha256: string): Promise<Read> {

@@ -8,9 +8,8 @@ import { limits } from "#lib/limits";
 const decodeHashes = (hashes: string[]) => hashes.map((hash) => Buffer.from(hash, "hex"));
 
 /**
- * Reserves pictures for a client that is about to refer to them.
- *
- * @returns the hashes that are stored, locked in their order so that two calls never deadlock
+ * Reserves pictures that a client is about to refer to.
+ * @returns the stored hashes, locked in order to prevent deadlocks
  */
 export async function wantPictures(userId: string, hashes: string[], tx: Queryable = pool()): Promise<Set<string>> {
   const { rows } = await tx.query<{ hash: string }>(
@@ -23,17 +22,12 @@ export async function wantPictures(userId: string, hashes: string[], tx: Queryab
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Either the bytes or the store's key. */
 export type NewPicture = { sha256: string; mediaType: string; bytes: number } & (
   | { body: Uint8Array<ArrayBuffer> }
   | { object: string; objectBytes: number }
 );
 
-/**
- * Stores a picture.
- *
- * @returns false if it is already stored
- */
+/** @returns false if it is already stored */
 export async function insertPicture(tx: Queryable, userId: string, picture: NewPicture): Promise<boolean> {
   const { sha256, mediaType, bytes } = picture;
   const [body, object, objectBytes] =
@@ -49,11 +43,7 @@ export async function insertPicture(tx: Queryable, userId: string, picture: NewP
 /** All pictures of a trace where `isWhole`, otherwise those of its new messages. */
 export type TraceLinks = { traceId: string; isWhole: boolean; pictures: { position: number; sha256: string }[] };
 
-/**
- * Records the references of traces, a bounded number each.
- *
- * @param sequence of the upload that contained the traces
- */
+/** @param sequence of the upload that contained the traces */
 export async function linkPictures(
   tx: Queryable,
   { userId, sequence }: { userId: string; sequence: string },
@@ -91,12 +81,12 @@ export async function linkPictures(
   await release(tx, userId, former, sequence);
 }
 
-/** Removes the references of deleted traces; pictures without references are deleted soon (lib/pictures/purge.ts). */
+/** lib/pictures/purge.ts deletes pictures without references. */
 export async function unlinkPictures(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
   await release(tx, userId, await deleteLinks(tx, userId, traceIds));
 }
 
-/** Also removes references of traces that a process of an older release, which knows no pictures, deleted. */
+/** An older release's process deletes traces but leaves their references. */
 export async function unlinkDeleted(): Promise<void> {
   const { rows } = await pool().query<{ userId: string }>(`select distinct user_id as "userId" from trace_picture`);
   for (const { userId } of rows) {
@@ -116,7 +106,6 @@ export async function unlinkDeleted(): Promise<void> {
   }
 }
 
-/** @returns the hashes that the traces referred to */
 async function deleteLinks(tx: Transaction, userId: string, traceIds: string[]): Promise<Buffer[]> {
   const rows = await run<{ hash: string }>(
     tx,
@@ -128,14 +117,12 @@ async function deleteLinks(tx: Transaction, userId: string, traceIds: string[]):
   return decodeHashes(rows.map(({ hash }) => hash));
 }
 
-/** The uploads of the user `$1` that wait, are processed or can be replayed: they may refer to any of the user's pictures. */
+/** Open uploads of the user `$1` may refer to any of the user's pictures. */
 const openUpload = `select 1 from ingest_job job join upload on upload.user_id = $1::uuid and upload.job_id = job.id
   where job.user_id = $1::uuid and job.status <> 'succeeded' and upload.removed_at is null`;
 
 /**
- * Marks pictures without references. One that a client has just sent or asked for is kept for a day, and so is every one while an
- * upload is open.
- *
+ * Marks pictures without references; they are kept for a day and while an upload is open.
  * @param sequence of the upload that is being processed, which does not count
  */
 async function release(tx: Transaction, userId: string, hashes: Buffer[], sequence = "0"): Promise<void> {
@@ -154,7 +141,7 @@ async function release(tx: Transaction, userId: string, hashes: Buffer[], sequen
   );
 }
 
-/** Returns some users who may have pictures to delete, in varying order, since one user's may have to wait. */
+/** The order varies, since one user's pictures may have to wait. */
 export async function findUsersToPurge(limit: number): Promise<string[]> {
   const { rows } = await pool().query<{ userId: string }>(
     `select user_id as "userId" from picture where wanted_at < now() - make_interval(hours => $2)
@@ -165,10 +152,7 @@ export async function findUsersToPurge(limit: number): Promise<string[]> {
 }
 
 /**
- * Deletes pictures without references: those of deleted traces, and those sent a day ago, unless a waiting or
- * replayable upload may refer to them. They are locked first, so that the second statement sees every committed
- * reference.
- *
+ * Deletes unreferenced pictures. They are locked first, so that the second statement sees every committed reference.
  * @returns the number of pictures examined
  */
 export function purgeSome(userId: string, limit: number): Promise<number> {
@@ -192,10 +176,10 @@ export function purgeSome(userId: string, limit: number): Promise<number> {
   });
 }
 
-/** `object` is null if the bytes are in the database; `stored` is the stored size. */
+/** `object` is null if the bytes are in the database. */
 export type StoredPicture = { mediaType: string; object: string | null; stored: number };
 
-/** A range of positions, both included; null means no limit. */
+/** Both positions are included; null means no limit. */
 type Span = { from: number | null; to: number | null };
 
 export async function findPicture(
@@ -215,7 +199,6 @@ export async function findPicture(
   return rows[0];
 }
 
-/** Selects the stored pictures that a trace refers to. */
 export async function findStored(userId: string, traceId: string, hashes: string[]): Promise<Set<string>> {
   if (hashes.length === 0) return new Set();
   const { rows } = await pool().query<{ hash: string }>(
@@ -237,8 +220,6 @@ export async function hasStored(userId: string, traceId: string): Promise<boolea
 }
 
 /**
- * Reads part of a stored picture.
- *
  * @param from first byte, counted from 1
  * @returns undefined if it is gone
  */

@@ -71,8 +71,8 @@ const effort =
   /^((?:claude|gpt|gemini|o\d)(?=-).*?)(?:-(?:thinking|reasoning|minimal|low|medium|high|xhigh|extra-high|1m)|:(?:thinking|beta))+$/;
 
 /**
- * Removes date, context size, effort, router and cloud, but never shortens the rest, so that no model is taken for
- * another. Undefined for names of no model, such as `<synthetic>` and `auto`.
+ * Nothing else is shortened, so that no model is taken for another. Undefined for names of no model, such as `<synthetic>`
+ * and `auto`.
  */
 export function parseModelName(name: string): ModelName | undefined {
   const written = plain(name);
@@ -93,10 +93,8 @@ export const undated = (name: string): string => name.replace(date, "");
 /** Also valid in PostgreSQL. */
 export const datePattern = `^${dates}`;
 
-/** Groups dated models in reports, filters and rows; other names are returned unchanged. */
 export const getModelFamily = (name: string): string => parseModelName(name)?.model ?? name;
 
-/** Also removes the time that some exporters append, and the context size. */
 function plain(name: string): string | undefined {
   const text = name
     .slice(0, maxLength + 1)

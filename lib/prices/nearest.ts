@@ -15,8 +15,8 @@ const router = "openrouter";
 type Nearest = Listed & { isSecond: boolean };
 
 /**
- * Estimates the price of an unlisted model: a router's price, otherwise the nearest version of the same family in both
- * lists. Earlier versions and makers take precedence over later ones and routers.
+ * A router's price precedes the nearest version in both lists. Earlier versions and makers take precedence over later ones
+ * and routers.
  */
 export function nearest(name: ModelName, at: Date): Nearest | undefined {
   const found = atRouter(name, at);
@@ -25,7 +25,6 @@ export function nearest(name: ModelName, at: Date): Nearest | undefined {
   return nearestAt(maker, false, name, at) ?? nearestAt(router, true, name, at);
 }
 
-/** On a tie, the first list wins. */
 function nearestAt(
   providerId: string | undefined,
   ofRouters: boolean,
@@ -44,7 +43,6 @@ export function atRouter(name: ModelName, at: Date): PriceCalculation | undefine
   return same === undefined ? undefined : priceAt(same, router, at);
 }
 
-/** Without makers' prefixes; the first of equal names. */
 const namesAtRouter = (): Map<string, string> =>
   new Map(
     listProviderIds({ providerId: router })

@@ -96,7 +96,6 @@ function ownPrice({ model, from, currency, factor, ...given }: z.output<typeof e
 
 const isPattern = (model: string) => model.includes("*");
 
-/** Exact names first, then longer patterns, then later dates. */
 const byRank = (a: OwnPrice, b: OwnPrice) =>
   Number(isPattern(a.model)) - Number(isPattern(b.model)) ||
   b.model.length - a.model.length ||

@@ -18,7 +18,6 @@ export type Asked = {
 };
 
 export type PricedBy = {
-  /** The list, the second list, or PRICES_FILE. */
   from: string;
   /** Absent for a price from PRICES_FILE. */
   provider?: string;
@@ -38,9 +37,7 @@ const kept = new Map<string, Tariff | undefined>();
 const maxKept = 5000;
 /** Longer texts are not cached. */
 const maxText = 256;
-/** The list and file that the cache belongs to. */
 let cacheOwners: unknown[] = [];
-/** Models whose price depends on the hour. */
 const hourly = new Set<string>();
 
 /** Cached by day, or by minute if the price depends on it; a look-up takes 10 to 20 µs. */
@@ -59,7 +56,6 @@ export function findTariff(question: Asked): Tariff | undefined {
   return tariff;
 }
 
-/** The model that today's estimate is based on. */
 export function findEstimate(model: string): string | undefined {
   const by = findTariff({ model, source: "", at: new Date() })?.by;
   return by?.estimated ? by.model : undefined;

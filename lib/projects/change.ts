@@ -23,7 +23,6 @@ export async function renameProject(userId: string, id: string, name: string): P
 }
 
 /**
- * Moves all aliases and traces of the first project to the second.
  * @returns the first project's name
  * @throws SpoorError `not_found` if either is missing
  */
@@ -42,7 +41,7 @@ export async function mergeProjects(userId: string, id: string, into: string): P
 }
 
 /**
- * Undoes a merge: moves some aliases and their traces to a new project.
+ * Undoes a merge.
  * @param chosen keys of aliases, or the id of the merged project
  * @param name by default the first alias's
  * @returns the new project's id

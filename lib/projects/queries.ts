@@ -11,7 +11,6 @@ import { getAliasKey } from "#lib/reader/project";
 export type { ProjectDetails, ProjectLabel, ProjectMonth, ProjectSummary, Share };
 export { labelText };
 
-/** Bounds the agents, models, machines and branches of one answer. */
 const maxShares = 50;
 
 function toSummary(row: ProjectRow, labels: Labels): ProjectSummary {
@@ -78,7 +77,6 @@ export async function getProject(userId: string, id: string): Promise<ProjectDet
   };
 }
 
-/** Merges dated models, as the list's filter does. */
 function mergeTwins(models: Share[]): Share[] {
   const merged = new Map<string, Share>();
   for (const { value, sessions, costNano } of models) {
@@ -106,10 +104,7 @@ export async function mergedInto(userId: string, id: string): Promise<string | u
   return project?.mergedInto ?? undefined;
 }
 
-/**
- * Sorted by name and bounded by a menu's size.
- * @param find part of the name
- */
+/** @param find part of the name */
 export async function listOthers(userId: string, id: string, find = ""): Promise<{ id: string; text: string }[]> {
   const found = await prisma().project.findMany({
     where: { userId, mergedInto: null, id: { not: id }, ...(find && { name: containsText(find) }) },
@@ -142,7 +137,6 @@ export async function findSplit(userId: string, id: string, keys: string[]): Pro
 
 const maxFound = 5;
 
-/** All words must match, in any case. */
 export async function findProjects(userId: string, words: string[]): Promise<{ id: string; name: string }[]> {
   if (words.length === 0) return [];
   return prisma().project.findMany({

@@ -26,8 +26,7 @@ const pageSize = 1000;
 const projectsAtOnce = 100;
 
 /**
- * Finishes merges, splits and deletions: moves traces to their aliases' projects, then removes unused aliases and
- * projects. Pending work is marked in `unsettled`, so a run may be interrupted or repeated.
+ * Pending work is marked in `unsettled`, so a run may be interrupted or repeated.
  * @returns the number of projects settled
  */
 export async function settleProjects(seconds: number): Promise<number> {
@@ -64,10 +63,7 @@ async function handOver(project: Unsettled, into: string, deadline: number): Pro
   return true;
 }
 
-/**
- * Serializes changes to a user's projects.
- * @returns 0 if the user is being deleted
- */
+/** @returns 0 if the user is being deleted */
 const inTurn = (userId: string, work: (tx: Parameters<typeof lockProjects>[0]) => Promise<number>): Promise<number> =>
   transaction(async (tx) => {
     if (!(await holdUsers(tx, [userId], false)).has(userId)) return 0;
@@ -106,7 +102,6 @@ async function compare(project: Unsettled, deadline: number): Promise<boolean> {
   return true;
 }
 
-/** @returns whether all traces were handed to the ledger */
 async function sendAway(userId: string, projectId: string, signs: Map<string, ProjectSign[]>): Promise<boolean> {
   const firsts = [...signs.values()].flatMap(([first]) => first ?? []);
   const places = await readAliases(pool(), userId, [

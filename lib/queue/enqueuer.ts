@@ -70,7 +70,6 @@ function discard(boss: PgBoss): void {
   boss.stop({ graceful: false }).catch((error) => log.warn({ err: error }, "a pg-boss instance could not be stopped"));
 }
 
-/** @returns false if the queue is empty */
 export async function takeOne(queue: QueueName, run: (data: object) => Promise<void>): Promise<boolean> {
   const boss = await startEnqueuer();
   const [job] = await withEnqueuer((fetcher) => fetcher.fetch<object>(queue));

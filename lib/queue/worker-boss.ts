@@ -16,8 +16,7 @@ const steadyClock: Clock = { ...systemClock, now: () => Math.floor(performance.t
 export const queueConnections = connections.statements + connections.listening;
 
 /**
- * It does not wait for the disk: an entry whose completion a crash loses is handed out again, and its job's row says
- * that it is done.
+ * It does not wait for the disk: an entry whose completion a crash loses is handed out again.
  * @param hasSessions false behind a pooler, where a connection can't listen, and its settings reach other clients
  */
 export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBoss {

@@ -4,9 +4,8 @@ export type Fenced = { before: string; fences: { language: string; text: string 
 const opening = /^[ \t]{0,3}(`{3,100}|~{3,100})([^`\n]*)$/gm;
 
 /**
- * Exporters do not lengthen fences around quoted fences, so a block ends at the last closing line before the next
- * possible opening.
- * @param single at most one block, which reaches to the last closing line
+ * Exporters do not lengthen fences around quoted fences, so a block ends at the last closing line before the next possible
+ * opening.
  */
 export function readFences(text: string, single: boolean): Fenced {
   opening.lastIndex = 0;
@@ -59,7 +58,6 @@ function closingLine(block: string): { index: number; length: number } | undefin
   return undefined;
 }
 
-/** Returns texts in backticks, each with the word before it: "path `./src` pattern `foo`". */
 export function readTicks(text: string): { label: string; value: string }[] {
   return [...text.slice(0, 20_000).matchAll(/(?:(\w{1,40}):? )?`([^`\n]+)`/g)].map(([, label = "", value = ""]) => ({
     label: label.toLowerCase(),

@@ -2,13 +2,11 @@ import { type Spelling, spell } from "#lib/evidence/spelling";
 
 export type Folder = { path: string; name: string };
 
-/** `marks` are the parts as agents' own folders are recognized. */
 type Path = { root: string; parts: string[]; marks: string[] };
 
 /**
- * Returns the main folder of the repository if the path is a worktree's: inside the repository
- * (`REPO/.claude/worktrees/x`, `REPO/.worktrees/x`, `REPO/.git/worktrees/x`), next to it (`REPO.worktrees/x`), or in
- * an agent's common folder, where only the name is known.
+ * A worktree is inside the repository (`REPO/.claude/worktrees/x`, `REPO/.git/worktrees/x`), next to it
+ * (`REPO.worktrees/x`), or in an agent's common folder.
  * @returns undefined for anything but an absolute path with a name
  */
 export const parseFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spell);

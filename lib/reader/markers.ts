@@ -12,7 +12,6 @@ const transcriptHeading = /^_\*\*(?:Agent|User)[^*\n]{0,200}\*\*_[ \t]*$/m;
 const sidechain = /^_\*\*(?:Agent|User) - sidechain[^*\n]{0,200}\*\*_[ \t]*(?:\n|$)/;
 const seam = /\s*(?:$|---[ \t]*(?:\n|$)|_\*\*|<tool-use |<think)/y;
 
-/** @returns undefined if there are no markers */
 export function readMarkers(content: string): MessagePiece[] | undefined {
   const text = content.trimStart();
   if (toolTag.test(text) || thinkTag.test(text)) return readWrappers(text);
@@ -92,7 +91,6 @@ function readTool(name: string, type: string | undefined, summary: string, body:
 }
 
 type Fence = { language: string; text: string };
-/** @returns the fences that are the output */
 type ToolReader = (call: Call, words: string, fences: Fence[]) => Fence[];
 
 const isDiff = ({ language }: Fence) => language === "diff" || language === "patch";

@@ -58,7 +58,6 @@ export type Block =
   | { type: "tasks"; items: { state: TaskState; text: string }[] }
   | { type: "transcript"; messages: ReaderMessage[] };
 
-/** `pending` means that there is no result. */
 export type Status = "ok" | "failed" | "rejected" | "pending";
 
 export type RowPart = {

@@ -26,10 +26,7 @@ class TermSet {
     return true;
   }
 
-  /**
-   * Writes the set's postings to `target` from an index on, and empties the set.
-   * @returns the index after them
-   */
+  /** @returns the index after the postings */
   drain(target: Postings, from: number, slot: number): number {
     let at = from;
     for (const term of this.places) if (term !== 0) target[at++] = makePosting(term, slot);

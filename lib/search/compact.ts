@@ -19,7 +19,6 @@ export const hasLooseBlocks = async (): Promise<boolean> =>
   (await findUserToCompact(pool(), { ...compacted, least })) !== undefined;
 
 /**
- * Merges once, in one transaction.
  * @param mayProceed asked before each part; false aborts without changes
  * @returns whether more may remain; false also if another process holds the index
  */

@@ -14,7 +14,7 @@ import { composed } from "#lib/search/terms";
 import { findIn, joinPatterns, type QueryUnit, type TextRanges, type UnitMatches } from "#lib/search/unit";
 import { bestWindow, computeRarity, computeShare, scoreText, sumRarity } from "#lib/search/weigh";
 
-/** Of long messages only the surroundings of the query's longest word are read, of very long traces two documents. */
+/** Long messages are read only near the query's longest word, and very long traces in two documents. */
 const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
 const maxDocuments = 2;
 
@@ -25,10 +25,7 @@ export type Excerpts = { excerpts: Excerpt[]; more: number; atLeast: boolean; sc
 
 const maxExcerpts = 3;
 
-/**
- * Characters searched per query unit; later traces get no excerpts. A bound in time would make the order depend on
- * load.
- */
+/** A bound in time would make the order depend on load. */
 const maxCharacters = 32_000_000;
 
 /** None after two seconds. */
@@ -216,7 +213,6 @@ function countFacts(message: MessageText, groups: string[][]): number {
   return groups.filter((facts) => facts.some((fact) => own.has(fact))).length;
 }
 
-/** Applies if the query asks for failures. */
 const failureFactor = 1.6;
 const isFailureAsked = ({ units }: SearchQuery) =>
   units.some(({ written }) => /^(?:fail\w*|errors?|crash\w*)$/i.test(written));

@@ -9,7 +9,6 @@ import type { QueryGroup, SearchQuery } from "#lib/search/query";
 import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
 import type { QueryUnit } from "#lib/search/unit";
 
-/** `count` of the user's `documents` are hits. */
 export type Hits = HitBits & { count: number; documents: number };
 
 /** In the order of the groups. */
@@ -17,8 +16,7 @@ export type BlockMatch = { id: string; ofUnits: (Buffer | undefined)[]; slots: B
 
 /**
  * @param tx must be a snapshot, since blocks are merged at any time
- * @param onlyProjectId excludes other projects' documents, and what could reveal them: word frequencies and longer
- * words
+ * @param onlyProjectId excludes other projects' documents, and what could reveal them
  */
 export async function findDocuments(
   tx: PoolClient,
@@ -154,10 +152,7 @@ function evaluate(groups: QueryGroup[], ofUnits: (Buffer | undefined)[], only: B
   return left;
 }
 
-/**
- * A trace split into several documents matches if they contain the query's words together; the documents with any of
- * the words are then hits.
- */
+/** A trace split into several documents matches if they contain the query's words together. */
 async function joinParts(
   tx: PoolClient,
   userId: string,

@@ -14,7 +14,6 @@ export type FileTerm = { name: string; ending: string; changed: boolean; exclude
 
 type More = Partial<Pick<FileTerm, "changed" | "excluded" | "written">>;
 
-/** Undefined if the path names no file. */
 export function fileNamed(path: string, more: More = {}): FileTerm | undefined {
   const parts = path
     .replaceAll("\\", "/")
@@ -195,7 +194,6 @@ function parseSearchInstant(term: QueryTerm): string {
 const isSpokenElsewhere = (scope: QueryScope | undefined) =>
   scope !== undefined && scope !== "title" && scope !== "person";
 
-/** Groups that only the text can verify. */
 export const getUnprovenGroups = ({ groups, scope }: SearchQuery): QueryGroup[] =>
   groups.filter(
     ({ units, excluded, optional }) =>

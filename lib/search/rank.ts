@@ -33,7 +33,6 @@ export function computeWeights({ blocks, heads, units, groups }: Matched): numbe
   });
 }
 
-/** @returns whether any document has most of the query */
 export function relax(query: SearchQuery, { blocks }: Matched, weights: number[]): boolean {
   const excluded = query.groups.flatMap(({ units, excluded }) => units.map(() => excluded));
   const wanted = query.groups.filter((group) => !group.excluded && !group.optional);
@@ -79,7 +78,7 @@ export async function rank(
   const ofTitles = scored.filter(({ isTitle }) => isTitle);
   const scoredAt = (place: number) => (place < wholes ? scored : ofTitles);
   const read = await readTerms(tx, userId, foundHeads, (place) => scoredAt(place).flatMap(({ terms }) => terms.flat()));
-  // Allocated once; growing arrays would be copied repeatedly.
+  // Growing arrays would be copied repeatedly.
   const room = found.reduce((sum, { slots }) => sum + countSlots(slots), 0);
   const [hits, scores] = [new Uint32Array(room), new Float64Array(room)];
   let count = 0;
@@ -128,7 +127,6 @@ export function best(scores: Float64Array, limit: number): number[] {
   return places.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
 }
 
-/** Lower bound of the top `limit` scores, from a histogram. */
 function findScoreThreshold(scores: Float64Array, limit: number): number {
   let max = 0;
   for (let at = 0; at < scores.length; at += 1) max = Math.max(max, scores[at] as number);

@@ -43,7 +43,6 @@ const isUpper = (code: number) => folded[code] !== code;
  */
 const longRun = /(\p{M}{32,})/u;
 
-/** Composes letters and accents (NFC), except in very long runs of marks. */
 export function composed(text: string): string {
   if (!combining.test(text)) return text;
   if (!longRun.test(text)) return text.normalize("NFC");
@@ -70,7 +69,6 @@ const makeTerm = (first: number, second: number) => (mix(first) >>> 0) * 256 + (
 /** The gap of `_`. */
 const joint = Math.imul(95, primes[0]) + 1;
 
-/** Words count more in a title or from a person. */
 const fields = { any: 0, title: 0x2545f49123, person: 0x9e3779b97f } as const;
 export type Field = keyof typeof fields;
 
@@ -110,7 +108,7 @@ export const beginScan = (): Scan => ({ at: 0, previous: 0, between: 0 });
 
 /**
  * @param text as `composed` returns it
- * @param options.parts also split camelCase words; not for queries, so that `getUser` matches only itself
+ * @param options.parts false in queries, so that `getUser` matches only itself
  */
 export function forEachTerm(text: string, visit: Visit, { parts = true } = {}): void {
   scanTerms(text, beginScan(), text.length, visit, parts);

@@ -1,4 +1,3 @@
-// A word, identifier, path or phrase: the terms by which the index finds it, and the pattern by which a text shows it.
 import {
   combining,
   findWordEnd,
@@ -25,7 +24,7 @@ function listNumberForms(word: string): string[] {
   return [/(?:x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`];
 }
 
-/** For `resuming`, `resume` and `resumed`. A stem has three letters with a vowel and no `-eed`. */
+/** A stem has three letters with a vowel and no `-eed`. */
 function listEndings(word: string): string[] {
   const [, stem = "", ending = ""] = /^(.*[aeiouy].*)(ing|ed)$/.exec(word) ?? [];
   if (stem.length < 3) return /[^aeiou]e$/.test(word) && word.length > 4 ? [`${word.slice(0, -1)}ing`] : [];
@@ -35,9 +34,8 @@ function listEndings(word: string): string[] {
 }
 
 /**
- * The written form comes first in `alternatives`. `coarse` is a PostgreSQL regular expression that matches the lower
- * case of every text that `pattern` matches. `isOpen`: a match may end within a word. `fact` must be true of a message
- * rather than appear in it.
+ * `coarse` is a PostgreSQL regular expression that finds all that `pattern` finds in lower case. A match may end within a
+ * word if `isOpen`. `fact` is a property of the message.
  */
 export type QueryUnit = {
   words: number;
@@ -51,7 +49,7 @@ export type QueryUnit = {
   coarse: string;
   longest: string;
   isOpen: boolean;
-  /** Only the text can prove a match: pairs of three words may occur apart, and `_` also pairs camelCase parts. */
+  /** Pairs of three words may occur apart, and `_` also pairs camelCase parts. */
   needsText: boolean;
 };
 
@@ -119,7 +117,7 @@ function listTerms(pieces: string[]): number[] {
   return terms.filter((_, place) => place >= 2 && place % 2 === 0);
 }
 
-/** White space matches any white space, a straight quote a curly one, and `_` also nothing, as in `xmlTags`. */
+/** A straight quote matches a curly one, and `_` also nothing, as in `xmlTags`. */
 function exactPattern(piece: string, isExact: boolean): string {
   if (piece === "_" && !isExact) return "_?";
   return piece
@@ -160,7 +158,7 @@ export type UnitMatches = { found: number; each: TextRanges[]; readonly ranges: 
 
 /**
  * @param text as `composed` returns it
- * @returns at most 200 ranges per unit; `ranges` is computed on demand
+ * @returns at most 200 ranges per unit
  */
 export function findIn(text: string, { units }: { units: QueryUnit[] }): UnitMatches {
   const lower = isAscii.test(text) ? text.toLowerCase() : undefined;

@@ -1,5 +1,4 @@
-// Words for prefixes, corrections and suggestions, since terms are hashes. They share the postings' table, in buckets
-// by their first three letters, without words that look like numbers or hashes.
+// Prefixes, corrections and suggestions need words, since terms are hashes.
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { Bucket } from "#lib/search/block";
 import { fold, foldedCode, hashWord, splitCompound } from "#lib/search/terms";

@@ -1,10 +1,8 @@
 // The signs, words and markup between a name and its value in languages, files, programs and prose, and where a value ends.
 import { isCredible, isDense, readAppPassword } from "#lib/secrets/credible";
 
-/** A quote, also escaped in JSON, and of HTML. */
 const quoteMark = String.raw`(?:["']{3}|\\{0,7}["'\x60“”„«]|&quot;|&#3[49];)`;
 const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
-/** Signs, types before them, words of prose, an attribute's value, arguments, an alternative, and a property's braces. */
 const signs = [
   String.raw`=>\s{0,12}string\(\d{1,4}\)`,
   "=>|[:?]=|<<<|(?:->|→)(?= )",
@@ -17,7 +15,6 @@ const signs = [
   String.raw`\{\s?get;[^}\n]{0,24}\}\s?=(?=\s?\\{0,7}["'])`,
   String.raw`(?:,|\|\||\?\?|or )(?=\s{0,8}\\{0,7}["'])`,
 ].join("|");
-/** The rest of a name, with what closes it in code and in Markdown. */
 const restOfName = String.raw`[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]{0,3}`;
 /** In prose its purpose, in prompts its present value in brackets. */
 const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to|für|von|vom|zum|de|del|du|do|da)(?: (?:the|our|my|den|die|das|dem|der|la|el|le))?(?: [\w@.-]{1,40}){1,3}?| \[[^\]\n]{0,24}\])?`;
@@ -30,7 +27,7 @@ const assigns = new RegExp(
 );
 const asPair =
   /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}["']?(?:Parameter)?value\\{0,7}["']?\s?[:=]|--value[ =])\s{0,4}(\\{0,7}["'])?/i;
-/** A name and an object that has its value, as `terraform output -json` prints it, and a variable of Terraform's. */
+/** Terraform prints a name and an object that has its value. */
 const asObject =
   /^[\w-]{0,40}\\{0,7}"(?::\s?\{[^{}]{0,120}?"value\\{0,7}":| \{[^{}]{0,240}?\bdefault\s{0,12}=)\s?(\\{0,7}")/;
 const asKey = /^[\w.-]{0,40}<\/key>(?:\s|\\{1,3}[nrt]){0,20}<string>/;
@@ -77,7 +74,7 @@ export const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36
 const [valueChars, keyChars] = [160, 264];
 const restOfKey = /[\w+/=.~%-]{0,4000}/y;
 
-/** Reads few characters unless they may be of a key, since they may contain other values, which are read once more. */
+/** A long value may contain other values, which are read once more. */
 export function readValueAt(text: string, from: number, quote: string, isLine: boolean): string {
   const value = readValue(text.slice(from, from + valueChars), quote, isLine);
   if (value.length < valueChars || !(isDense(value) || isLong(value))) return value.length < valueChars ? value : "";

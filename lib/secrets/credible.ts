@@ -64,7 +64,7 @@ export function isRandom(text: string): boolean {
 const identifier = /^[A-Za-z]+(?:\d{0,2}[A-Z][a-z]+|[-_./:@][A-Za-z]+)*\d{0,2}$/;
 const characterKinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
 
-/** Letters whose case changes as in no word, or sixteen small ones with five consonants in a row (an app password of Google). */
+/** Sixteen small letters with five consonants in a row are an app password of Google. */
 function isShuffled(value: string): boolean {
   if (/^[a-z]{16}$/.test(value)) return /[^aeiouy]{5}/.test(value);
   if (value.length < 12 || !/^[A-Za-z!#$%*+=@^]+\d{0,2}$/.test(value) || measureEntropy(value) < 3.3) return false;
@@ -80,7 +80,7 @@ const weighedKeyChars = 200;
 const isLongKey = (value: string): boolean =>
   /^[\w+/=.~%-]+$/.test(value) && isDense(value.slice(0, weighedKeyChars)) && isRandom(value.slice(0, weighedKeyChars));
 
-/** True for a likely value of something called a password or key; code, words, paths, numbers and placeholders are none. */
+/** Code, words, paths, numbers and placeholders are not credible. */
 export function isCredible(value: string): boolean {
   if (value.length > maxPasswordChars) return isLongKey(value);
   if (value.length < 8 || isPlaceholder(value) || measureSequences(value) >= 0.5 || isPath(value)) return false;
@@ -122,7 +122,7 @@ export function isPair(encoded: string): boolean {
   return name !== "" && !knownPasswords.test(password);
 }
 
-/** Tokens and keys are not among them: their values are longer, and recognized by their characters alone. */
+/** Tokens and keys are longer, and recognized by their characters alone. */
 export const namesPassword =
   /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密[码碼]|口令|パスワード|비밀번호|ароль|hasło|heslo|lösenord|adgangskode|passord|salasana|jelszó|şifre|parolă|mật khẩu|kata sandi|κωδικός|סיסמה|كلمة المرور|पासवर्ड|รหัสผ่าน/i;
 
@@ -131,7 +131,6 @@ const isCode = (value: string): boolean =>
     value,
   );
 
-/** Names joined by dots; one with a number in its middle is not a name. */
 const isProperty = (value: string): boolean =>
   /^[\w$]+(?:\??\.[\w$]+)+$/.test(value) && !(/\d[a-z]/i.test(value) && value.replace(/\D/g, "").length >= 2);
 
@@ -144,7 +143,6 @@ const isPhrase = (value: string): boolean =>
     value,
   );
 
-/** Letters that are not words: groups of capitals, or too many consonants in a row. */
 const isScrambled = (value: string): boolean =>
   /^[A-Za-z]{10,}\d{0,3}$/.test(value) &&
   /[a-z]/.test(value) &&
@@ -154,7 +152,7 @@ const isScrambled = (value: string): boolean =>
 
 const words = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@ ][A-Za-z]+)*\d?$/;
 
-/** True for a likely value of something called a password. @param isQuoted a value in quotes may contain signs of code */
+/** @param isQuoted a value in quotes may contain signs of code */
 export function mayBePassword(value: string, isQuoted: boolean): boolean {
   if (isCredible(value)) return true;
   if (value.length < 8 || value.length > 128 || isPlaceholder(value) || knownPasswords.test(value)) return false;
@@ -177,6 +175,6 @@ export function mayBePassword(value: string, isQuoted: boolean): boolean {
 export const isPassword = (value: string): boolean =>
   !knownPasswords.test(value) && mayBePassword(value.padEnd(8, value), true);
 
-/** An app password of Google at the beginning of a text: four groups of four letters. */
+/** Google's app passwords have four groups of four letters. */
 export const readAppPassword = (text: string): string | undefined =>
   /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(text)?.[0];

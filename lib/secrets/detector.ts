@@ -2,7 +2,7 @@ import { isPassword } from "#lib/secrets/credible";
 
 export type SecretPlace = { kind: string; start: number; end: number };
 
-/** Finds secrets that have or follow certain words, in any case. It is called wherever one of them ends, and reads a bounded stretch. */
+/** Finds secrets near certain words, in any case. */
 export type Detector = {
   words: readonly string[];
   /** False where a name that contains the word does not name a secret. */
@@ -63,7 +63,7 @@ export const findBefore = (
   },
 });
 
-/** Finds a secret around a word. @param behind ends before the word; `ahead` is sticky, and begins at the word in its own case */
+/** @param behind ends before the word; `ahead` is sticky, and begins at the word in its own case */
 export const findAround = (
   kind: string,
   word: string,
@@ -85,7 +85,6 @@ export const findAround = (
 /** Colours of a terminal, also as JSON, JavaScript and shells write them. */
 const colours = /(?:\p{Cc}|\\{1,3}(?:u001b|x1b|033|e))\[[\d;]{0,8}m/giu;
 
-/** The text before a place, with colours as blanks, and escapes of line ends and tabs as a blank and a line end. */
 export function readBefore(text: string, at: number, chars: number): string {
   const part = text.slice(Math.max(0, at - chars), at);
   const hasColours = part.includes("[") && (part.includes("\u001b") || part.includes("\\"));

@@ -1,5 +1,5 @@
-// A budget of work per text, which grows with each character that is read. A text made to exceed it has the rest of that line masked
-// unread; ordinary text and files full of secrets never do.
+// A text made to exceed its budget of work has the rest of that line masked unread; ordinary text and files full of secrets
+// never do.
 import type { SecretPlace } from "#lib/secrets/detector";
 
 export const unreadKind = "unread";
@@ -28,7 +28,7 @@ export function endEffort(): readonly SecretPlace[] {
   return state.unread;
 }
 
-/** @returns false if too little was left; the rest of the line is then not searched */
+/** @returns false if too little was left */
 export function spend(cost: number, at: number): boolean {
   state.left = Math.min(maxEffort, state.left + Math.max(0, at - state.readTo));
   state.readTo = Math.max(state.readTo, at);
@@ -47,7 +47,6 @@ export function spend(cost: number, at: number): boolean {
   return false;
 }
 
-/** Includes the next line if a value may continue there. */
 function findLineEnd(at: number): number {
   for (let from = at; ; ) {
     const end = state.text.indexOf("\n", from);

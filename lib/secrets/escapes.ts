@@ -1,4 +1,4 @@
-// Escapes of JSON at any depth, as different languages write it, and of HTML. Texts with them are searched once more without.
+// JSON has escapes at any depth, and so has HTML.
 import type { SecretPlace } from "#lib/secrets/detector";
 
 /** The backslashes before a quote or a line's end become one. */
@@ -19,7 +19,6 @@ export function removeEscapes(text: string): string | undefined {
   return plain === text ? undefined : plain;
 }
 
-/** Translates places in a text without escapes, in order and without overlaps, to the text that has them. */
 export function restoreEscapes<P extends SecretPlace>(text: string, places: readonly P[]): P[] {
   const ends = places.flatMap(({ start, end }) => [start, end]);
   const found: number[] = [];

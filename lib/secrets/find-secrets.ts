@@ -65,7 +65,7 @@ const search = {
   foundTo: new Map<Detector, number>(),
 };
 
-/** Finds the secrets of a text in linear time, in their order, without overlaps; lines that would take too long are `unread`. */
+/** Lines that would take too long are `unread`. */
 export function findSecrets(text: string): Secret[] {
   if (text.length < minChars) return none;
   search.hasEscapes = false;
@@ -106,7 +106,6 @@ function searchText(text: string): Secret[] {
 const nameSecrets = new Map<string, boolean>();
 const maxRememberedNames = 5000;
 
-/** True for a field's name, or a text before another one, that may name a secret. */
 export function mayNameSecret(name: string): boolean {
   const known = nameSecrets.get(name);
   if (known !== undefined) return known;
@@ -122,7 +121,6 @@ export function mayNameSecret(name: string): boolean {
   return isName;
 }
 
-/** True for a text, as most names and ids, that neither contains nor names a secret. */
 export function hasNoKeyword(text: string): boolean {
   keywords ??= makeKeywords();
   return keywords.areMissing('"', text, '":"');

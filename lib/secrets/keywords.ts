@@ -7,9 +7,9 @@ const [early, later] = [new Int32Array(pieceChars), new Int32Array(pieceChars)];
 
 type OnWord = (word: number, end: number) => void;
 
-/** Finds many words in a text in one pass, in any case (Aho and Corasick, 1975). */
+/** Finds all words in one pass (Aho and Corasick, 1975). */
 export class KeywordSearch {
-  /** By byte: 0 for bytes that are in no word; the same for both cases of a letter. */
+  /** Each byte has a column; 0 is for bytes in no word. */
   readonly #columns: Uint8Array;
   /** By row of a state and column: where the next state's row begins. */
   readonly #next: Int32Array;
@@ -19,7 +19,7 @@ export class KeywordSearch {
   readonly #found: number[][];
   readonly #longest: number;
 
-  /** @param words letters beyond Latin-1 are searched by their lower byte, so a match of such a word has to be checked */
+  /** @param words letters beyond Latin-1 match by their lower byte, so their matches have to be checked */
   constructor(words: readonly string[]) {
     this.#longest = Math.max(...words.map(({ length }) => length));
     const { columns, count } = numberColumns(words);
@@ -59,7 +59,6 @@ export class KeywordSearch {
     }
   }
 
-  /** True if none of the words is in the three texts joined. */
   areMissing(before: string, text: string, behind: string): boolean {
     return this.#pass(this.#pass(this.#pass(0, before), text), behind) >= 0;
   }
@@ -93,10 +92,7 @@ export class KeywordSearch {
     return last;
   }
 
-  /**
-   * Each step waits for the one before, so reading two halves side by side takes two thirds of the time. The second begins early
-   * enough to know every word that ends in it.
-   */
+  /** Each step waits for the one before, so reading two halves side by side takes two thirds of the time. */
   #readHalves(state: number, length: number, from: number, see: OnWord): number {
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
     const middle = length >> 1;
@@ -131,7 +127,7 @@ export class KeywordSearch {
   }
 }
 
-/** Some 60 columns instead of 256 keep the table in the processor's cache, which halves the time. */
+/** Some 60 columns keep the table in the processor's cache, which halves the time. */
 function numberColumns(words: readonly string[]): { columns: Uint8Array; count: number } {
   const columns = new Uint8Array(256);
   let count = 1;
@@ -158,11 +154,7 @@ function add(next: Int32Array, width: number, found: number[][], word: number[],
   found[state]?.push(index);
 }
 
-/**
- * If no word continues, the search continues from the longest suffix that begins a word.
- *
- * @returns the states, those after few letters first, where text nearly always is
- */
+/** If no word continues, the search continues from the longest suffix that begins a word. */
 function link(next: Int32Array, width: number, found: number[][]): number[] {
   const fallback = new Int32Array(found.length);
   const queue = [0];

@@ -1,24 +1,19 @@
-/** Counted up with each change of what is found: what an earlier version has searched is searched again. */
+/** After a change, texts that an earlier version has searched are searched again. */
 export const rulesVersion = 11;
 
 /**
- * A kind of secret. Certain ones are masked, likely ones only flagged. A form begins with text, and has runs of characters in braces,
- * as `{class:min-max}` or `{class:length}` (classes: token-forms.ts). A kind without forms is found by a detector.
+ * Certain kinds are masked, likely ones only flagged. A form begins with text, and has runs of characters as
+ * `{class:min-max}` or `{class:length}` (classes: token-forms.ts). A detector finds a kind without forms.
  */
 export type Kind = {
   id: string;
-  /** The beginning of a sentence, for people. */
   name: string;
-  /** The page or step that revokes it. */
   rotate: string;
   forms: readonly string[];
   certain: boolean;
 };
 
-/**
- * Id, name, rotation and forms; `(a,b)` makes several forms of one. Long beginnings are Base64 of PEM, Google accounts, Docker logins
- * and kubeconfigs.
- */
+/** `(a,b)` makes several forms; long beginnings are Base64 of PEM, Google accounts, Docker logins and kubeconfigs. */
 const certain = `
 private-key | Private key | Make a new key pair, and remove the public key from every place that trusts it. |
   AGE-SECRET-KEY-1{upper:58} AGE-SECRET-KEY-PQ-1{upper:50-120} xprv{alnum:107}
@@ -251,7 +246,7 @@ function expandForm(form: string): string[] {
   return list === undefined ? [form] : list.split(",").map((one) => before + one + behind);
 }
 
-/** A masked secret; only the owner's placeholders have a mark, which is the same for the same secret. */
+/** Only the owner's placeholders have a mark. */
 export const marks = /\[redacted:([a-z\d][a-z\d-]{0,39})(?::([\da-f]{8}))?\]/g;
 export const maxMarkChars = "[redacted::01234567]".length + 40;
 

@@ -13,7 +13,6 @@ export function replaceSecrets(text: string, secrets: readonly Secret[], replace
   return masked + text.slice(at);
 }
 
-/** Masks certain and likely secrets as `[redacted:KIND]`: for shares, exports for others, and agents that search. */
 export const maskForOthers = (text: string): string =>
   replaceSecrets(text, findSecrets(text), (kind) => makePlaceholder(kind));
 
@@ -22,10 +21,7 @@ const keepDeep: DeepValues = { levels: 100, change: (value) => value };
 
 type Changes = { text: (text: string) => string; name: (name: string) => string; deep: DeepValues };
 
-/**
- * Changes each text and each field's name of a JSON value. Returns the same value if nothing changes, since a line of a session may
- * have millions of values.
- */
+/** A line of a session may have millions of values, so an unchanged value is returned itself. */
 export function changeTexts<T>(value: T, change: (text: string) => string, deep = keepDeep, changeName = change): T {
   return changeValue(value, { text: change, name: changeName, deep }, 0) as T;
 }
@@ -80,14 +76,10 @@ function renameFields(fields: Record<string, unknown>, change: (name: string) =>
   return Object.fromEntries(renamed);
 }
 
-/** @param mask hides in one text what others must not see */
 export const maskValueForOthers = <T>(value: T, mask: (text: string) => string, deep?: DeepValues): T =>
   maskByContext(changeTexts(value, mask, deep), findSecrets, (kind) => makePlaceholder(kind));
 
-/**
- * Masks the secrets of a value that are found only in its JSON: by the name of their field, by another field, or over several texts
- * of a list. Names stay. Returns the same value if there are none.
- */
+/** Some secrets are found only in a value's JSON: by a field's name, by another field, or over several texts of a list. */
 export function maskByContext<T>(value: T, find: (json: string) => Secret[], replacement: Replacement): T {
   const json = JSON.stringify(value);
   const secrets = json === undefined ? [] : find(json);

@@ -71,7 +71,6 @@ function readSecret(text: string, from: number, { name, word, ahead, quote, isLi
 
 const blank = String.raw`(?:\s|\\{1,3}[nrt])`;
 const anyQuote = String.raw`\\{0,7}["']`;
-/** Between two fields of an object: neither an end of it, nor the beginning of a list's next one. */
 const nextField = String.raw`(?:${blank}|,){1,80}`;
 const fieldName = String.raw`(?:${anyQuote})?[\w$.-]{1,40}(?:${anyQuote})?${blank}{0,4}[:=]${blank}{0,4}`;
 const fieldValue = String.raw`(?:\\{0,7}"[^"\n]{0,300}"|'[^'\n]{0,300}'|[\w.+/@-]{1,100}|\[[^[\]{}]{0,300}\]|\{[^{}]{0,300}\})`;
@@ -88,7 +87,6 @@ const isPathCharacter = (code: number): boolean => isNameCharacter(code) || code
 const isQuoteOrEscape = (code: number): boolean => code === 0x22 || code === 0x27 || code === 0x5c;
 const isBlank = (code: number): boolean => code === 0x20;
 
-/** Returns where a field begins that names something and has the word at `start` in its value; -1 if there is none. */
 function findNameField(text: string, start: number): number {
   const skipBack = (from: number, isSkipped: (code: number) => boolean): number => {
     let at = from;
@@ -105,7 +103,7 @@ function findNameField(text: string, start: number): number {
 
 const isFieldValue = (text: string, start: number): boolean => findNameField(text, start) >= 0;
 
-/** Finds the value of an object in which another field, before or after it, names it, as in lists of variables. */
+/** Lists of variables name a value in another field of the same object. */
 function findInSibling(text: string, start: number, end: number): SecretPlace | undefined {
   const field = findNameField(text, start);
   if (field < 0) return undefined;
@@ -137,7 +135,6 @@ function readNameEnd(text: string): string {
   return text.slice(at).replace(/^-/, ""); // the sign of a removed line in a diff
 }
 
-/** A variable in capitals, or a password's name as in YAML, whose value is the rest of its line. */
 const isAtLineStart = (name: string, ahead: string): boolean =>
   (/^[A-Z][A-Z0-9_]*$/.test(name) && /(?:^|["\n]|export )[+-]?\w*$/.test(ahead)) ||
   (namesPassword.test(name) && /(?:^|["\n])[\s\d→+-]{0,16}(?:- )?[\w.-]{0,40}$/.test(ahead));
@@ -148,7 +145,6 @@ function trimValue(value: string, isQuoted: boolean): string {
   return isQuoted ? own.replace(/[,;]$/, "") : own.replace(/[.,;)\]}]+$/, "");
 }
 
-/** True where something of that name may have that value, in which JSON may escape a slash. */
 function maySet(name: string, secret: string, isQuoted: boolean): boolean {
   const plain = secret.replace(/\\+\//g, "/");
   const isCode = /^\d+:|:$|^@|^[A-Za-z]+\?$|^\d{4}-\d\d-\d\dT|^#[\da-f]{3,8}$|^arn:aws|^0x[\da-fA-F]{40}$/.test(plain);
@@ -179,7 +175,6 @@ const [restOfQuotedName, fewLetters] = [
   String.raw`[\w.-]{0,40}(?:\\{0,7}["'\x60])?\]?[^\S\n]{0,8}`,
   String.raw`[\w.-]{0,7}`,
 ];
-/** Nothing, a word that is too short for a secret, or a reference to a secret elsewhere. */
 const noValue = [
   String.raw`\\{0,7}["'\x60]${fewLetters}\\{0,7}["'\x60]`,
   String.raw`(?:\\{0,7}["'\x60])?(?:\$[{(]|\{\{)`,
@@ -195,7 +190,7 @@ function isSetToNone(text: string, end: number): boolean {
   return setsNone.test(text);
 }
 
-/** Rejects names in prose, of which there are most: only signs assign, or a blank before what is not a plain word. */
+/** Logs are full of `tokens: 1,200` and `passwords.txt:12:`. */
 function mayAssign(text: string, end: number): boolean {
   let at = end;
   while (at < end + 12 && isNameCharacter(text.charCodeAt(at))) at += 1;

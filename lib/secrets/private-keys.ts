@@ -7,7 +7,6 @@ const endOfKey = /^-{5,6}END[A-Z\d +%]{0,60}-----/;
 const lineOfKey = /[A-Za-z\d+/]{40}/;
 const linesOfKey = /^(?:\s|\\+(?:[nrt"']|(?=\s))|["'+,|]|[^\0-\x7f]|[A-Za-z0-9+/=.:>#*_-](?!----))*/;
 
-/** The length of a key after its first line, whatever each line has around it: quotes, operators, colours, HTML. */
 function measureKey(rest: string): number {
   const to = rest.indexOf("-----");
   const [end = ""] = to < 0 ? [] : (endOfKey.exec(rest.slice(to, to + 80)) ?? []);
@@ -18,7 +17,7 @@ function measureKey(rest: string): number {
   return letters.length >= 40 && isRandom(letters.slice(0, 400)) ? lines.length : 0;
 }
 
-/** A block of PEM (RFC 7468), OpenSSH or PuTTY. */
+/** RFC 7468, OpenSSH and PuTTY. */
 const keyBlock: Detector = {
   words: ["-----begin", "private-lines:"],
   isLinear: true,
@@ -35,11 +34,9 @@ const keyBlock: Detector = {
 };
 
 const endOfPrivate = /^(?: [A-Z\d]{1,12}){0,3} PRIVATE KEY(?: BLOCK)?-----/;
-/** A line of a key, after what a file's numbers, a diff or a list put before it. */
 const tailLine = /(?:^|[\s"'`→+|>-])([A-Za-z\d+/]{16,80}={0,2})\s{0,8}$/;
 const maxLineChars = 120;
 
-/** Returns where the line before a place begins, and where its key's characters do; nothing if it is no line of a key. */
 function readLineBefore(text: string, at: number): { begin: number; from: number } | undefined {
   const [whole = "", lineEnd = ""] = /(\n|\\{1,3}n)[\s\d→+|>-]{0,16}$/.exec(text.slice(Math.max(0, at - 24), at)) ?? [];
   if (lineEnd === "") return undefined;

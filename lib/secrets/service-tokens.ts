@@ -12,7 +12,6 @@ const twitterBearer: Detector = {
   mayBe: (text, _, start) => text.charAt(start) === "A" && !isInWord(text, start) && text.charAt(start - 1) !== "/",
 };
 
-/** Tokens of which something in their middle or at their end is fixed, and those that a call or place identifies. */
 export const serviceTokens: readonly Detector[] = [
   around("telegram", ":AA", /(?:(?<=\bbot)|(?<!\w))\d{8,10}$/, /:AA[\w-]{32,34}(?![\w-])/y),
   around("azure", "Q~", /(?<![\w~.-])[\w.~-]{3}\d$/, /Q~[\w.~-]{31,34}(?![\w~-])/y),

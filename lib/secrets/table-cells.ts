@@ -68,7 +68,6 @@ const tableColumn: Detector = {
 
 const lineEnds = /\n|\\{1,3}n/g;
 
-/** Returns a text from one place to another, after the header of the table that continues there, if there is one. */
 export function keepHeader(text: string, from: number, at: number): string {
   const lines = text.slice(0, at).split(lineEnds);
   let index = lines.length - 2;

@@ -38,7 +38,7 @@ export function parseTokenForm(form: string): TokenForm {
   return { head, parts };
 }
 
-/** Reads each run of characters once, so that a text of nothing but beginnings of tokens takes linear time. */
+/** A text of nothing but beginnings of tokens must take linear time. */
 class CharacterRuns {
   readonly text: string;
   readonly #from = new Int32Array(classNames.length).fill(-1);
@@ -86,7 +86,7 @@ function findFormEnd({ head, parts }: TokenForm, text: string, at: number, runs:
   return end;
 }
 
-/** Rejects most beginnings, which are words, by the ends of a form's shortest run and by the text after a run of fixed length. */
+/** Most beginnings are words. */
 function mayHaveForm(forms: readonly TokenForm[], text: string, at: number): boolean {
   return forms.some(({ parts: [run, next] }) => {
     if (typeof run !== "object") return true;
@@ -130,7 +130,6 @@ export function makeTokenDetectors(): Detector[] {
   return [...byHead].map(([head, forms]) => detectTokens(head, forms));
 }
 
-/** An escape of a line end, of a character (in JSON, JavaScript, URLs and mails), or of a terminal's colour. */
 const endsWithEscape = /(?:\\[bfnrt]|(?:[%=]|\\x)[\da-fA-F]{2}|\\u[\da-fA-F]{4}|\[[\d;]{0,8}m)$/;
 
 const isInsideWord = (text: string, at: number): boolean =>

@@ -5,7 +5,6 @@ import { type Detector, findBefore, findPasswordAfter, type SecretPlace } from "
 const numberedName = /oauth\d|sha-?\d|md\d|base\d|utf-?\d|http\d|[a-z]v\d+$|argon|scrypt|test|demo|mock|example/i;
 const removePunctuation = (value: string): string => value.replace(/[.,;:!?)\]}"'`”“»]+$/, "");
 
-/** In a sentence only the letters tell a password from a word: both cases, and a digit before another character. */
 function isToldPassword(value: string): boolean {
   const plain = removePunctuation(value);
   const isMixed = /[a-z]/.test(plain) && /[A-Z]|[!#$%^&*+=?@]/.test(plain) && /\d[^\d.,:;)]/.test(plain);
@@ -65,13 +64,11 @@ const typedPasswords: readonly Detector[] = [
   ),
 ];
 
-/** An agent's question and what its user typed. */
 const answeredPassword = findPasswordAfter(
   "password?|passwort?|passphrase?",
   /^\\{0,7}"(?::|,\s{0,4}\\{0,7}"answer\\{0,7}":)\s?\\{0,7}"([^\s"\\]{6,128})\\{0,7}"/,
 );
 
-/** Arguments of a command as a list of texts. */
 const nextArgument = String.raw`^(?:\\{0,7}",\s{0,20}\\{0,7}")`;
 const listedArguments: readonly Detector[] = [
   findPasswordAfter(
@@ -103,7 +100,6 @@ const lineBegin = /^[\s\S]*(?:\n|\\{1,3}n|":\s?")/;
 
 const unquote = (cell: string): string => /^\s*(?:\\{0,7}")?(.*?)(?:\\{0,7}")?\s*$/.exec(cell)?.[1] ?? "";
 
-/** A separated row's cells and their places; a separator in quotes separates nothing. */
 function splitRow(line: string, separator: string): { cell: string; at: number }[] {
   const cells: { cell: string; at: number }[] = [];
   let [from, isQuoted] = [lineNumber.exec(line)?.[0].length ?? 0, false];
@@ -124,7 +120,7 @@ function readRow(text: string, from: number): { line: string; next: number } {
   return { line, next: end === "" ? -1 : from + line.length + end.length };
 }
 
-/** A table of separated values, such as the exports of password managers, whose header names a password. */
+/** Exports of password managers name a password in their header. */
 const separatedColumn: Detector = {
   words: ["password", "passwd", "passwort", "passphrase", "kennwort", "access key"].flatMap((name) =>
     [",", ";", "\t", "\\t"].flatMap((sign) => [
@@ -167,7 +163,6 @@ const insertedColumns = /^[^\s(]{1,80}\s{0,4}\(([^()]{1,300})\)\s{0,20}VALUES\s{
 const insertedRow = /\s{0,12},?\s{0,12}\(((?:'(?:[^'\n]|'')*'|[^()'\n])*)\)/y;
 const maxInsertChars = 2000;
 
-/** A row's value in a statement of SQL, in the place where its columns name a password. */
 const insertedPassword: Detector = {
   words: ["insert into "],
   find(text, _start, end) {

@@ -18,7 +18,6 @@ const allocation = { MALLOC_MMAP_THRESHOLD_: "262144" };
 const maxRestartsPerMinute = 5;
 
 /**
- * Restarts a process that fails after it was ready.
  * @param whenUp is awaited before a restart, which would fail while the database recovers
  * @returns `lost` rejects when a process can't be kept running; `stop` ends all of them
  * @throws if one does not become ready

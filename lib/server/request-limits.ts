@@ -8,7 +8,7 @@ import { limits } from "#lib/limits";
 const pagesAtOnce = 2;
 /** Each waiting page costs memory. */
 const maxWaiting = { perNetwork: 200, inAll: 2000 };
-/** A page that takes longer waits for the database, a thread or a slow form, which holds up no other. */
+/** Such a page waits for the database, a thread or a slow form, which holds up no other. */
 const maxHoldMs = 250;
 
 const queue = new FairQueue(pagesAtOnce);

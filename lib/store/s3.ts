@@ -1,4 +1,4 @@
-// The SDK is loaded by the first call. Every call is bounded in time, and a process makes few at once.
+// Every call is bounded in time, and a process makes few at once.
 import "server-only";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { FairQueue } from "#lib/concurrency/fair-queue";
@@ -58,10 +58,8 @@ const agent = { keepAlive: true, maxSockets: bounds.callsAtOnce * 2 };
 const turns = new FairQueue(bounds.callsAtOnce);
 
 /**
- * Makes one call.
- *
  * @param userId users share the concurrent calls
- * @param bytes bytes to move; more bytes get more time
+ * @param bytes more bytes get more time
  * @returns undefined for a missing object
  * @throws StoreOutageError for any reason, which only the log has
  */
@@ -111,8 +109,6 @@ export async function putObject(userId: string, key: string, body: Uint8Array): 
 }
 
 /**
- * Reads a range of an object.
- *
  * @returns undefined for a missing object
  * @throws StoreOutageError also if there are fewer bytes
  */
@@ -137,11 +133,7 @@ export function readObject(
   });
 }
 
-/**
- * Deletes an object; a missing one is no error.
- *
- * @throws StoreOutageError
- */
+/** @throws StoreOutageError */
 export async function deleteObject(key: string): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal }),
@@ -161,11 +153,7 @@ export async function listObjects(prefix: string, after?: string): Promise<Store
   }));
 }
 
-/**
- * Fails unless the bucket answers.
- *
- * @throws StoreOutageError
- */
+/** @throws StoreOutageError */
 export async function pingStore(): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.HeadBucketCommand({ Bucket }), {

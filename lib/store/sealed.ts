@@ -15,7 +15,6 @@ const headBytes = mark.length + idBytes + saltBytes;
 const sealedPieceBytes = pieceBytes + tagBytes;
 const algorithm = "aes-256-gcm";
 
-/** A sealed body was changed or truncated. */
 export class BrokenSealError extends Error {
   override name = "BrokenSealError";
 }
@@ -43,13 +42,11 @@ export function isOutdated(stored: Uint8Array): boolean {
   return first !== undefined && readKeyId(stored) !== first.id;
 }
 
-/** Returns undefined for bytes that are not sealed. */
 function readKeyId(stored: Uint8Array): string | undefined {
   if (stored.length < headBytes || mark.compare(stored, 0, mark.length) !== 0) return undefined;
   return Buffer.from(stored.subarray(mark.length, mark.length + idBytes)).toString("hex");
 }
 
-/** Seals a body if the operator has set a key. */
 export function seal(body: OwnBytes): OwnBytes {
   const [key] = keys();
   if (!key) return body;
@@ -69,18 +66,13 @@ export function seal(body: OwnBytes): OwnBytes {
   return sealed;
 }
 
-/**
- * Opens a sealed body.
- *
- * @throws BrokenSealError if it was changed; Error if its key is missing
- */
+/** @throws BrokenSealError if it was changed; Error if its key is missing */
 export function unseal(stored: OwnBytes): OwnBytes {
   if (readKeyId(stored) === undefined) return stored;
   const opener = new Opener();
   return new Uint8Array(Buffer.concat([...opener.take(stored), opener.end()]));
 }
 
-/** Opens a body part by part, as `unseal`. */
 export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let opener: Opener | undefined;
   let isFirst = true;

@@ -35,7 +35,7 @@ export async function requireBudget(sender: ReportSender, address: string): Prom
 }
 
 /**
- * Called before a row is written; a report that is then not stored stays counted.
+ * A report that is then not stored stays counted.
  * @param bytes of the body
  * @throws SpoorError `rate_limited`
  */
@@ -53,10 +53,7 @@ export async function spendBudget(
   await limitNewDevices(submission.deviceId, sender, address);
 }
 
-/**
- * Measured in tests/jobs/telemetry-budget.test.ts: rows and index entries of small items are many times their size, and
- * texts of some kilobytes leave pages half empty.
- */
+/** tests/jobs/telemetry-budget.test.ts measures them: rows and index entries of small items are many times their size. */
 const rowBytes = { report: 1300, diagnostic: 250, event: 150, adapter: 600 };
 const textFactor = 1.4;
 

@@ -18,7 +18,6 @@ import {
   readVersions,
 } from "#lib/telemetry/sql";
 
-/** Bounds of the page, whatever clients sent. */
 const max = {
   adapters: 50,
   versions: 5,
@@ -54,14 +53,10 @@ export async function hasTelemetry(reader: DiagnosticsReader): Promise<boolean> 
   return found !== null;
 }
 
-/**
- * Adapters of the last 30 days: those that broke or got worse first, then the worst.
- * @throws SpoorError `overloaded` as `heavyTurn`
- */
+/** @throws SpoorError `overloaded` as `heavyTurn` */
 export const listAdapters = (reader: DiagnosticsReader): Promise<AdapterHealth[]> =>
   heavyTurn(reader.userId, () => readAdapters(reader));
 
-/** Adapters that broke or got worse with their newest client version. */
 export async function listWorse(reader: DiagnosticsReader): Promise<WorseAdapter[]> {
   const rows = await heavyTurn(reader.userId, () => readVersions(reader, trendDays, max.adapters));
   const found = [...groupVersions(rows)].map(([adapter, [latest, before]]) => ({
@@ -151,10 +146,7 @@ export type DiagnosedDevice = DiagnosedMachine & {
   lastUploadAt: Date | null;
 };
 
-/**
- * Most recent first. `lastUploadAt` belongs to the machine of the device's token; null without a token, or without a
- * recent upload.
- */
+/** `lastUploadAt` belongs to the machine of the device's token. */
 export async function listDevices(
   reader: DiagnosticsReader,
 ): Promise<{ devices: DiagnosedDevice[]; hasMore: boolean }> {

@@ -30,7 +30,7 @@ let firstAttempts = 0;
 
 /**
  * Call it in the report's transaction.
- * @returns a function to call after the commit, which makes the first attempt and returns whether the sink answered 2xx
+ * @returns a function to call after the commit; it returns whether the sink answered 2xx
  */
 export async function putIntoOutbox(tx: Prisma.TransactionClient, reportId: string): Promise<() => Promise<boolean>> {
   const sink = readSink(env());
@@ -63,7 +63,6 @@ async function attemptFirst(sink: Sink, row: OutboxRow): Promise<boolean> {
 }
 
 /**
- * Ends when nothing is due or the sink is paused or disabled.
  * @param signal stops it between two attempts
  * @returns how many reports were delivered
  */
@@ -97,7 +96,7 @@ async function deleteExpired(): Promise<void> {
   log.warn({ expired: count }, "telemetry reports expired before they could be forwarded");
 }
 
-/** If a 2xx can't be stored, the report is sent once more. @returns whether the sink answered 2xx */
+/** If a 2xx can't be stored, the report is sent once more. */
 async function attempt(sink: Sink, row: OutboxRow, timeoutMs: number): Promise<boolean> {
   const report = await loadReport(row.reportId);
   if (!report) return false; // its account was deleted meanwhile, and the row with it
@@ -116,7 +115,6 @@ async function attempt(sink: Sink, row: OutboxRow, timeoutMs: number): Promise<b
   return delivered;
 }
 
-/** Client errors (4xx) are permanent, except for those that pass with time. */
 export function judgeAnswer({ status, retryAfterSeconds }: SinkAnswer): DeliveryVerdict {
   const why = `the sink answered ${status}`;
   if (status >= 200 && status < 300) return { outcome: "delivered", why };
@@ -157,7 +155,6 @@ async function deleteRow({ reportId }: OutboxRow): Promise<void> {
   await prisma().forwardOutbox.deleteMany({ where: { reportId } });
 }
 
-/** At most an hour, with jitter between half of it and all of it. */
 export function backoffSeconds(attempts: number, chance = Math.random()): number {
   const whole = Math.min(backoff.maxSeconds, backoff.firstSeconds * 2 ** Math.min(attempts - 1, 30));
   return whole * (0.5 + chance / 2);

@@ -32,7 +32,6 @@ export const share = (part: number, whole: number) => (part === 0 ? 0 : whole <=
 
 export const findWorst = ({ empty, lost, rejected }: ScanShares) => Math.max(empty, lost, rejected);
 
-/** Compares the newest client version with the one before. */
 export type HealthVerdict = {
   change: "broke" | "worse" | "better" | "same" | "first";
   /** The share that changed most. */

@@ -10,9 +10,8 @@ export type SinkAnswer = { status: number; retryAfterSeconds: number | undefined
 const maxAnswerHeaderBytes = 8 * 1024;
 
 /**
- * Follows no redirect, uses no proxy, and does not read the answer's body.
  * @param options.timeoutMs for everything: DNS, connection, body, answer
- * @param options.allowPrivate allows host names with private addresses; addresses in the URL are always allowed
+ * @param options.allowPrivate allows host names with private addresses
  * @throws after the timeout, and `PrivateAddressError`
  */
 export function post(

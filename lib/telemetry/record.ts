@@ -36,7 +36,7 @@ export async function recordTelemetry(
   return { ok: true, accepted: submission.diagnostics.length, forwarded: await forwardNow() };
 }
 
-/** Also deletes devices without newer reports, and daily counts of more than a year ago. @returns how many reports */
+/** @returns how many reports */
 export async function purgeReports(): Promise<number> {
   const limit = daysAgo(telemetry.retentionDays);
   const { count } = await prisma().telemetryReport.deleteMany({ where: { receivedAt: { lt: limit } } });

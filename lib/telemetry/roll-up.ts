@@ -72,7 +72,6 @@ function countTypes(types: string[], maxTypes: number): EventCounts {
   return counts;
 }
 
-/** Beyond `maxTypes`, counts under the empty name. */
 function addType(counts: EventCounts, type: string, count: number, maxTypes: number): void {
   const name = type in counts || Object.keys(counts).length < maxTypes ? type : "";
   counts[name] = addUp(counts[name] ?? 0, count);

@@ -53,7 +53,6 @@ export async function disableSink(sink: Sink): Promise<void> {
   });
 }
 
-/** @returns undefined if it is not disabled, or none is configured */
 export async function readSinkDisabledAt(): Promise<Date | undefined> {
   const sink = readSink(env());
   if (!sink) return undefined;

@@ -67,7 +67,7 @@ export async function insertOutbox(tx: Transaction, reportId: string, attempts: 
 
 export type OutboxRow = Pick<ForwardOutbox, "reportId" | "attempts">;
 
-/** Counts the attempt; nobody else gets the row until its lease ends. SQL: `for update skip locked`. */
+/** Nobody else gets the row until its lease ends. SQL: `for update skip locked`. */
 export async function claimOutboxRow(leaseSeconds: number): Promise<OutboxRow | undefined> {
   const { rows } = await pool().query<OutboxRow>(
     `update forward_outbox set attempts = attempts + 1, due_at = now() + make_interval(secs => $1)
@@ -79,7 +79,7 @@ export async function claimOutboxRow(leaseSeconds: number): Promise<OutboxRow | 
   return rows[0];
 }
 
-/** Does nothing if another process has counted an attempt since. SQL: a lease, counted by the database's clock. */
+/** Another process may have counted an attempt since. SQL: a lease by the database's clock. */
 export async function postponeOutboxRow({ reportId, attempts }: OutboxRow, seconds: number): Promise<void> {
   await pool().query(
     "update forward_outbox set due_at = now() + make_interval(secs => $3) where report_id = $1 and attempts = $2",
@@ -125,13 +125,9 @@ export async function upsertDevice(
   return today;
 }
 
-/** `unhandled` counts scans by type of entry. */
 export type DaySums = ScanSums & { adapter: string; unhandled: Record<string, number> };
 
-/**
- * Sums stop at `maxSum`; beyond `maxTypes`, new types are counted under the empty name. Without types the stored value
- * stays, which PostgreSQL then does not rewrite. SQL: one upsert that merges JSON.
- */
+/** Sums stop at `maxSum`; beyond `maxTypes`, new types are counted under the empty name. SQL: one upsert that merges JSON. */
 export async function upsertDays(
   tx: Transaction,
   key: { userId: string | null; cliVersion: string },

@@ -26,8 +26,7 @@ export async function countSelection(
 }
 
 /**
- * Deletes exactly the traces that were counted, or nothing if others match by now. Many messages are removed by the
- * worker (`purgeDeleted`).
+ * Deletes exactly the traces that were counted; the worker removes many messages (`purgeDeleted`).
  * @param mark from `countSelection`
  * @returns undefined if the selection changed
  * @throws SpoorError `overloaded` as `heavyTurn`
@@ -109,7 +108,7 @@ const nothingDerived = {
 const nothingMarked = { customTitle: null, starredAt: null, archivedAt: null, note: null, tags: [] };
 
 /**
- * `messageCount` stays until the messages are purged, so that the worker knows what is left.
+ * `messageCount` tells the worker what is left until the messages are purged.
  * @returns how many traces were not deleted before
  */
 async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<number> {

@@ -14,8 +14,7 @@ const tracesPerPage = 20;
 const maxPasses = 10;
 
 /**
- * One JSON line a trace, in the form that `POST /api/ingest` takes. If a trace is deleted meanwhile, the connection
- * breaks: a truncated line is never valid JSON.
+ * If a trace is deleted meanwhile, the connection breaks: a truncated line is never valid JSON.
  * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `beginRead`, before anything is sent
  */
 export async function exportTraces(
@@ -27,7 +26,7 @@ export async function exportTraces(
   return sendText(userId, "export", exportParts(userId, selection, masked));
 }
 
-/** For the audit trail; omits the filter's words, which may reveal what sessions are about. */
+/** The filter's words may reveal what sessions are about. */
 export function describeSelection({ ids, ...filter }: Selection): string {
   if (ids && ids.length > 0) return ids.length === 1 ? "1 chosen session" : `${ids.length} chosen sessions`;
   return Object.values(filter).some((value) => value !== undefined) ? "those that match a filter" : "all";
@@ -91,7 +90,7 @@ async function* traceParts(
   yield "]}\n";
 }
 
-/** Omits the derived title, which would be ingested as one that the client sent. */
+/** A derived title would be ingested as one that the client sent. */
 function opening(
   { sourceId, source, model, title, project, createdAt, metadata }: TraceRow,
   mask: Mask | undefined,

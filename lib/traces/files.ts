@@ -19,10 +19,7 @@ const position = z.int().min(0).max(limits.message.integer);
 const fileCursor = z.tuple([z.boolean(), position, exactText(1, 1024)]);
 const touchCursor = z.tuple([utcInstant, z.uuid(), exactText(1, 1024)]);
 
-/**
- * Whether the ledger still has to count the trace.
- * @throws SpoorError `not_found` also for another user's
- */
+/** @throws SpoorError `not_found` also for another user's */
 async function isDue(userId: string, traceId: string): Promise<boolean> {
   const where = { userId_id: { userId, id: traceId }, deletedAt: null };
   const trace = await prisma().trace.findUnique({ where, select: { ledgerDue: true } });
@@ -31,7 +28,6 @@ async function isDue(userId: string, traceId: string): Promise<boolean> {
 }
 
 /**
- * Changed files first.
  * @returns `pending` until the last upload is counted, `cut` if there are too many files
  * @throws SpoorError `not_found`, `invalid_request` for an unknown cursor, and as `heavyRead`
  */
@@ -76,10 +72,7 @@ export async function sumEdits(userId: string, traceId: string): Promise<{ added
   return { added: _sum.added ?? 0, removed: _sum.removed ?? 0 };
 }
 
-/**
- * Newest activity first; an item for each trace and path that ends with the given one.
- * @throws SpoorError `invalid_request` for an unknown cursor, and as `heavyRead`
- */
+/** @throws SpoorError `invalid_request` for an unknown cursor, and as `heavyRead` */
 export async function listTouching(
   userId: string,
   {

@@ -15,7 +15,7 @@ const nobodys =
   /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|nobody|postgres|mysql|redis|nginx|sshd|syslog|message\S*|dbus|polkitd|reboot|systemd\S*|_\w+|.{1,2})$/i;
 const login = String.raw`(?:(?<![\w.@\/-])(?:(?<=\\)[bfnrt])?|(?<=\[[\d;]{0,8}m))([a-z_][\w.-]{0,31}[@㉿][a-z][\w.-]{0,62})`;
 const colors = String.raw`(?:(?:\p{Cc}|\\{1,3}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
-/** By what else they have: `name@machine:~/api$`, `name@machine api %`, `[name@machine api]$`, those of Git for Windows and of two lines; and a public key's comment. */
+/** These are `name@machine:~/api$`, `name@machine api %`, `[name@machine api]$`, and prompts of Git for Windows. */
 const prompts = Object.entries({
   ":": String.raw`${login}(?=${colors}:${colors}(?:~|\/)[^\s$#]{0,200}[$#] )`,
   " % ": String.raw`(?<=(?:^|\n|\\n|"|\) )${colors})${login}(?= [^\s%]{1,100} % )`,
@@ -49,8 +49,7 @@ const variables = new RegExp(
 const maxNames = 5;
 
 /**
- * Replaces possible secrets by `[redacted:KIND]` and home folders by `~`, and removes names of users and machines
- * found in paths, lists of files, processes and sign-ins, prompts, variables and remote logins.
+ * Replaces possible secrets by `[redacted:KIND]` and home folders by `~`, and removes names of users and machines.
  * @param hidden.owners are hidden where they stand alone or in a column
  * @param names known names of people; those found are added
  */
@@ -91,7 +90,6 @@ export function textForOthers(
   return shown;
 }
 
-/** Names from a session's own fields; `owners` are of home folders in them. */
 export type HiddenNames = { machine: string | null; owners: readonly string[] };
 const noNames: HiddenNames = { machine: null, owners: [] };
 
@@ -103,7 +101,7 @@ export function readHiddenNames(trace: { machine: string | null; project?: unkno
   return { machine: trace.machine, owners: [...owners] };
 }
 
-/** Matches a name alone on a line, in its first column, or in the second after a number; `ps` cuts long names to seven letters. */
+/** `ps` cuts long names to seven letters. */
 const findOwnerColumn = (name: string) =>
   new RegExp(
     String.raw`(?<=(?:^|\n|\\n|")[ \t]{0,8}(?:\d{1,8}[ \t]{1,4})?)(?:${RegExp.escape(name)}|${RegExp.escape(name.slice(0, 7))}\+)(?=[ \t]*(?:$|[\r\n"]|\\[nrt]|:[ \t])|[ \t]{2}|\t|[ \t](?:\d|pts|tty|console|:))`,

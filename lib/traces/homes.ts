@@ -10,7 +10,6 @@ export const nameCharacter = String.raw`\p{L}\p{N}\p{M}_`;
 const name = String.raw`(?:[${nameCharacter}.@\-]|%(?!2F|5C|22)[\da-fA-F]{2})*[${nameCharacter}]`;
 const forward = String.raw`(?:\\{0,7}\/|%2F)`;
 const slash = String.raw`(?:\\{1,8}\/?|\/|%2F|%5C)`;
-/** Prefixes of the folder of all homes: a Windows drive in Unix, system folders, and Unix in Windows. */
 const unixAhead = [
   `(?:${forward}(?:mnt|cygdrive))?${forward}[a-z](?=${slash}Users)`,
   `${slash}(?:var|usr|export|private|data|mnt|net|nfs|System${slash}Volumes${slash}Data|Volumes${slash}[\\w\\\\ -]{1,40})`,

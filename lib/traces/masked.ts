@@ -21,10 +21,7 @@ export const makeHider =
 
 /** Longer than any secret and the text that identifies it. */
 const overlap = 40 * 1024;
-/**
- * Longer than any text before a secret that identifies it, apart from a table's header; the longest is in the JSON of
- * a Google key.
- */
+/** This is longer than any text before a secret that identifies it, apart from a table's header. */
 const maxBefore = 12 * 1024;
 const atOnce = 10 * overlap;
 
@@ -64,7 +61,6 @@ function findCut(text: string, secrets: readonly Secret[], sent: number): number
 
 const isInPair = (text: string, at: number): boolean => (text.codePointAt(at - 1) ?? 0) > 0xffff;
 
-/** Includes secrets recognized only by later text. */
 function withoutSecrets(text: string, secrets: readonly Secret[], from: number, to: number): string {
   const within = secrets
     .filter(({ start, end }) => start < to && end > from)
@@ -72,7 +68,7 @@ function withoutSecrets(text: string, secrets: readonly Secret[], from: number, 
   return replaceSecrets(text.slice(from, to), within, (kind) => makePlaceholder(kind));
 }
 
-/** Longer metadata is omitted, since masking needs all of it at once. */
+/** Masking needs all of the metadata at once. */
 const maxJson = 8 * 1024 * 1024;
 
 const omitted = JSON.stringify({ omitted: "too long to be masked" });

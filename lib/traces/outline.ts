@@ -15,10 +15,7 @@ const page = { limit: 1000, maxBytes: 1024 * 1024, maxMessageBytes };
 
 export const hasTooManyOutlines = (userId: string): boolean => hasTooMany(userId, "outline");
 
-/**
- * Files come from the ledger, or from the messages until it has counted them.
- * @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` recognizes for a slow statement
- */
+/** @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` recognizes for a slow statement */
 export async function readOutline(userId: string, traceId: string): Promise<Outline> {
   const end = await beginRead(userId, "outline");
   try {
@@ -39,8 +36,7 @@ async function buildOutline(userId: string, traceId: string): Promise<Outline> {
 const maxMasked = 32 * 1024 * 1024;
 
 /**
- * Includes only files of the visible messages. Readers of a user's shared sessions wait for each other, and never
- * delay the user.
+ * Readers of a user's shared sessions wait for each other, and never delay the user.
  * @returns undefined if it is too long to be masked
  * @throws as `readOutline`
  */

@@ -17,7 +17,6 @@ export type MessagePart = { messages: Message[]; isLong: boolean; nextAfter: num
 type PartOptions = { after?: number | undefined; limit?: number; maxBytes?: number; patience?: Patience };
 
 /**
- * Reads each part when the previous one was consumed.
  * @param wanted.maxBytes bound on all parts, apart from the first message
  * @param wanted.patience applies to the first part
  * @throws as `heavyTurn`

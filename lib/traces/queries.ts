@@ -87,7 +87,6 @@ function readCursor(cursor: string): ListPlace {
   return { activityAt, id };
 }
 
-/** `latestAt` decides the trace's place in the list. */
 export type ListedTrace = Trace & { latestAt: string; spark: string | null };
 
 type PageRequest = {
@@ -239,7 +238,6 @@ export async function getTraceRow(userId: string, traceId: string): Promise<Trac
 export const hasTrace = async (userId: string, traceId: string): Promise<boolean> =>
   (await prisma().trace.count({ where: { userId, id: traceId, deletedAt: null } })) > 0;
 
-/** The folder, as far as the metadata tells, and the names that are hidden from others. */
 export async function readOrigin(
   userId: string,
   traceId: string,

@@ -149,7 +149,6 @@ export { type Facet, facets };
 export const traceFilter = z.object(filter);
 export type TraceFilter = z.output<typeof traceFilter>;
 
-/** In the order in which pages show them. */
 export const filterNames = [
   "q",
   "projectId",
@@ -202,9 +201,7 @@ export const listResponse = z.object({
   ok: z.literal(true),
   traces: z.array(listedTraceShape),
   nextCursor: z.string().nullable(),
-  /** No trace matches fully; these match most. */
   partial: z.literal(true).optional(),
-  /** The query searched instead, because some words are unknown. */
   corrected: z.string().optional(),
 });
 

@@ -109,7 +109,6 @@ export async function someHits(tx: PoolClient, search: Hitting, limit: number): 
 
 type Hitting = Pick<Search, "userId" | "selection" | "hits">;
 
-/** 0 if looking up all hits is cheaper. */
 function countRowsToScan({ count, documents }: Hits, limit: number): number {
   const rows = Math.ceil((2 * limit * documents) / count);
   return costs.ofList * rows < costs.ofHit * count ? rows : 0;

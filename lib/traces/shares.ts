@@ -12,8 +12,8 @@ import { getTitle } from "#lib/reader/titles/find";
 import type { SharedRange } from "#lib/traces/for-others";
 
 /**
- * 27 random bytes in base64url, 24 in links of earlier versions; other texts need no query. Earlier versions know no
- * ranges and masks, and must not open links that have them.
+ * Links of earlier versions have 24 random bytes. Earlier versions know no ranges and masks, and must not open links that
+ * have them.
  */
 const tokenPattern = /^(?:[\w-]{36}|[\w-]{32})$/;
 const dayMs = 86_400_000;
@@ -25,7 +25,7 @@ export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt
 export type Sharing = SharedRange & { masked: boolean; pictures?: boolean };
 
 /**
- * Creates one link for each form; only its hash is stored.
+ * Only its hash is stored.
  * @param wanted.days validity; null until revoked
  * @throws SpoorError `not_found` for a deleted trace and for another user's
  */
@@ -120,8 +120,7 @@ export type OpenedShare = { userId: string; traceId: string; expiresAt: Date | n
 const attempts = { points: 60, seconds: 600 };
 
 /**
- * Unknown, expired and revoked links get the same answer. A network that tried many wrong ones gets nothing for a
- * while.
+ * Unknown, expired and revoked links get the same answer, and limits stop guesses.
  * @param address the reader's, for the limit
  */
 export async function openShare(token: string, address: string): Promise<OpenedShare | undefined> {
@@ -151,7 +150,6 @@ async function findShare(token: string): Promise<OpenedShare | undefined> {
   return { userId, traceId, expiresAt, shown: { from, to, masked, pictures }, version };
 }
 
-/** Deletes links a month after they ended, and those of deleted traces; the audit trail keeps both. */
 export async function purgeShares(): Promise<void> {
   const monthAgo = new Date(Date.now() - 30 * dayMs);
   await prisma().traceShare.deleteMany({

@@ -5,7 +5,7 @@ export function addDays(day: string, days: number): string {
 }
 
 /**
- * The first moment of a calendar day in a zone. For a day that the zone skipped, the first moment of the next one.
+ * A day that the zone skipped begins with the next one.
  * @param day `YYYY-MM-DD`
  * @param plusDays 1 for the end of the day
  * @returns ISO 8601 in UTC, or undefined if there is no such day
@@ -46,7 +46,7 @@ function offsetMs(date: Date, zone: string): number {
 const formats = new Map<string, Intl.DateTimeFormat>();
 const maxFormats = 100;
 
-/** Creating one costs at least 30 µs, and the days of a year need hundreds. */
+/** Creating one costs at least 30 µs. */
 function offsetFormat(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known) return known;

@@ -38,7 +38,6 @@ export type UsageReport = {
 
 export type UsageRequest = {
   spans: Span[];
-  /** `facets` are listed; each span is broken down by `by`. */
   facets: readonly UsageFacet[];
   by?: UsageFacet | undefined;
   filter?: UsageFilter;
@@ -76,7 +75,6 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
 
 const isRolled = (facet: UsageFacet): facet is RolledFacet => (rolledFacets as readonly string[]).includes(facet);
 
-/** A model's name includes its dated names. */
 async function resolveFilter(userId: string, { model, ...rest }: UsageFilter): Promise<FacetFilter> {
   const filter: FacetFilter = {};
   for (const [name, value] of Object.entries(rest))
@@ -92,10 +90,7 @@ async function resolveFilter(userId: string, { model, ...rest }: UsageFilter): P
 
 const activity: readonly Column[] = ["sessions", "messages", "tokens", "untimed", "uncounted"];
 
-/**
- * Adds figures from links to a report's rows. Spending by branch is in the rows already; only sessions and messages of
- * branches come from links. Unlinked usage is the remainder of the whole.
- */
+/** Only sessions and messages of branches come from links, since the rows have the spending. */
 function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[]): void {
   const shared = facet === "pr" ? columns : activity;
   if (facet === "pr") rows.push(...rows.filter((row) => row.facet === null).map((whole) => ({ ...whole, facet })));
@@ -176,7 +171,6 @@ function buildReport(
 
 const isUsed = (row: Record<Column, number>) => columns.some((name) => row[name] !== 0);
 
-/** Undefined for a sum over no rows. */
 const toFigures = (row: Record<Column, number> | undefined): Figures => ({
   costNano: row?.cost_nano ?? 0,
   recordedNano: row?.recorded_nano ?? 0,

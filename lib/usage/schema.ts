@@ -21,7 +21,6 @@ export const usageDay = z.iso
 
 const moment = z.union([usageDay, utcInstant.refine(isCounted, notCounted)]);
 
-/** Exact values; a project by name, id or text. */
 export const usageFilter = {
   source: exactText(1, limits.trace.source).optional(),
   model: exactText(1, limits.trace.model).optional(),

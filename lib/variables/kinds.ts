@@ -5,20 +5,18 @@ import { z } from "zod";
 export type Variable<T extends z.ZodType = z.ZodType> = {
   schema: T;
   text: string;
-  /** The default value, or the behavior without one. */
   unset: string;
   allowed: string;
 };
 
 type Description = { text: string; unset?: string; allowed?: string };
 
-/** Declares a variable without a default. An empty value counts as unset. */
+/** An empty value counts as unset. */
 export const optional = <T extends z.ZodType>(type: T, { text, unset = "none", allowed = "" }: Description) => ({
   schema: z.preprocess((value) => (value === "" ? undefined : value), type.optional()),
   ...{ text, unset, allowed },
 });
 
-/** Declares a variable whose default is parsed as if it were set. */
 export const withDefault = <T extends z.ZodType>(
   type: T,
   value: string,
@@ -69,7 +67,6 @@ export const httpUrl = z
   .refine((url) => new URL(url).pathname === "/", "must have no path")
   .transform((url) => url.replace(/\/+$/, ""));
 
-/** Accepts an address, a network, or one of proxy-addr's names for private networks. */
 export const isProxy = (item: string) => {
   const [address = "", bits = "0", ...more] = item.split("/");
   const version = isIP(address);

@@ -1,5 +1,5 @@
-// A grant starts as a code, is exchanged once for a token, and continues with a refresh token that changes with each
-// use. Its token has no scopes, and opens only `/mcp`.
+// A grant is a code, exchanged once for a token, and continues with a refresh token that changes with each use. Its token opens
+// only `/mcp`.
 import "server-only";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
@@ -22,7 +22,6 @@ const { codeSeconds, accessSeconds, refreshDays, perUser } = limits.oauth;
 const after = (seconds: number) => new Date(Date.now() + seconds * 1000);
 const refreshSeconds = refreshDays * 86_400;
 
-/** The id's 16 bytes and 24 random ones. */
 function makeText(prefix: "code" | "refresh", id: string): string {
   const named = Buffer.concat([Buffer.from(id.replaceAll("-", ""), "hex"), randomBytes(24)]);
   return `spoor_${prefix}_${named.toString("base64url")}`;
@@ -37,10 +36,7 @@ function idIn(text: string, prefix: "code" | "refresh"): string | undefined {
 
 const hasHash = (text: string, hash: Uint8Array | null) => hash !== null && timingSafeEqual(sha256(text), hash);
 
-/**
- * @returns the code to exchange, valid for ten minutes
- * @throws OauthError `access_denied` if the user has too many grants
- */
+/** @throws OauthError `access_denied` if the user has too many grants */
 export async function grant(
   userId: string,
   {
@@ -147,7 +143,7 @@ async function end(tx: Db, { id, userId, tokenId, ...about }: AgentGrant, from: 
   await recordEvent(tx, userId, "agent_ended", named(about), from);
 }
 
-/** RFC 7009; an unknown text ends nothing. */
+/** RFC 7009. */
 export async function endClientGrant(text: string, client: OauthClient, from: AuditOrigin): Promise<void> {
   const id = isTokenText(text) ? await idOfToken(text) : idIn(text, "refresh");
   await withGrant(id, async (tx, found): GrantOutcome => {
@@ -195,7 +191,6 @@ export async function revokeGrant(userId: string, id: string, from: AuditOrigin)
   });
 }
 
-/** Deletes grants that ended a month ago, and codes that were not exchanged within a day. */
 export async function purgeGrants(): Promise<number> {
   const [dayAgo, monthAgo] = [after(-86_400), after(-30 * 86_400)];
   const { count } = await prisma().agentGrant.deleteMany({

@@ -70,17 +70,13 @@ const loopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
  * The two excluded ones do, too.
  */
 const ownScheme = /^(?!x-apple\.|microsoft\.)[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
-/** Schemes of editors and agents without a domain. */
 const knownScheme =
   /^(?:vscode(?:-insiders)?|vscodium|code-oss|cursor|windsurf(?:-next)?|zed|kiro|trae|antigravity|positron|jetbrains|claude|goose|warp):$/;
 
 /** A URI that already contains a part of an answer could fake a decision. */
 const ofAnswers = ["code", "state", "iss", "error", "error_description"];
 
-/**
- * RFC 8252, sections 7.1 to 7.3. An application's URI has no query, which can tell an editor to install a server or run
- * a command.
- */
+/** RFC 8252, sections 7.1 to 7.3. A query can tell an editor to install a server or run a command. */
 export function isRedirectUri(uri: string): boolean {
   if (/[\p{C}\s\\#]/u.test(uri) || !URL.canParse(uri)) return false;
   const { protocol, hostname, username, password, searchParams } = new URL(uri);

@@ -40,7 +40,6 @@ export class QueueLengths {
     return this.#counted.size;
   }
 
-  /** @returns false if the sender already has `max` */
   async add(userId: string, max: number): Promise<boolean> {
     this.#evictStale();
     const counted = this.#counted.get(userId) ?? { jobs: await this.#count(userId), countedAt: this.#now() };
@@ -56,10 +55,7 @@ export class QueueLengths {
     return true;
   }
 
-  /**
-   * As many uploads of every other sender go first as the sender has queued, so that senders take turns, and one
-   * sender's uploads stay in order.
-   */
+  /** Senders take turns, and one sender's uploads stay in order. */
   getPlace(userId: string): number {
     return this.#places.get(userId) ?? 0;
   }

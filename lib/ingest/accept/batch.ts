@@ -38,7 +38,7 @@ export function parseIdempotencyKey(header: string | null): string | undefined {
 }
 
 /**
- * Stores a batch with its job and queue entry, on disk when this returns.
+ * The batch is on disk when this returns.
  * @param body may be transferred to the decoding thread
  * @returns the job's id, which is the earlier one for a repeated idempotency key
  * @throws SpoorError `payload_too_large`, `invalid_json`, `invalid_request`, `idempotency_key_reused`
@@ -90,7 +90,6 @@ function readLarge(upload: UnreadUpload, body: Buffer, encoding: Encoding): Prom
   });
 }
 
-/** `read` settles when the thread has done its part. */
 function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unknown>; stored: Promise<boolean> } {
   const read = Promise.withResolvers<unknown>();
   const stored = (async () => {

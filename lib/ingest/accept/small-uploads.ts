@@ -69,7 +69,6 @@ const singly = (group: PendingUpload[]) => group.map((one) => [one]);
 /** An upload waits for locks of its own user: an account being deleted, a key being inserted. */
 const byUser = (group: PendingUpload[]) => [...Map.groupBy(group, ({ item }) => item.userId).values()];
 
-/** @returns the ids of the new jobs */
 function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<string>> {
   const hasSeveralUsers = uploads.some(({ userId }) => userId !== uploads[0]?.userId);
   // leaves time for a second attempt by user

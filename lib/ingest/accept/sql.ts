@@ -94,7 +94,6 @@ export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated:
 
 /**
  * All processes take keys in one order, so that no two wait for each other.
- * @param holders the uploads that already have some of the bodies, by job id
  * @returns the uploads whose idempotency keys were free
  */
 export async function insertUploads(

@@ -22,7 +22,6 @@ type WireBody = { body: Uint8Array; encoding: Encoding; maxBytes: number };
 /** The SHA-256 recognizes a repeated body. */
 export type Received = { bytes: number; sha256: OwnBytes };
 
-/** `isMore` adds to what is stored of the trace. */
 export type TraceSize = { source: string; sourceId: string; bytes: number; isMore: boolean };
 
 export type Checked = {
@@ -45,9 +44,8 @@ export type CopyPlan = { userId: string; traces: TracePlan[] };
 export type Chunk = { bytes: OwnBytes; isLast: boolean };
 
 /**
- * Each operation ends before the next starts. `receive` keeps a body, `read` reads it, `judge` does both. `manifest`
- * and `open` open a stored batch, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the
- * next. `mask` begins a trace. `close` frees everything.
+ * `receive` keeps a body, `read` reads it, `judge` does both. `manifest` and `open` open a stored batch, and `copy` returns
+ * the first chunk of a plan's COPY stream, then without a plan the next. `mask` begins a trace.
  */
 export type Operations = MaskingOperations & {
   receive(input: WireBody): Received;

@@ -25,7 +25,6 @@ export async function readTasks(
   return new Map(rows.map(({ traceId, createdAt }) => [traceId, createdAt]));
 }
 
-/** Deletes tasks that were not decided anew. */
 export async function deleteTasks(userId: string, tasks: Tasks): Promise<void> {
   await pool().query(
     `delete from masking_task using unnest($2::uuid[], $3::timestamptz[]) as done (id, at)

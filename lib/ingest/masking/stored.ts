@@ -79,7 +79,6 @@ async function maskSome(userId: string, deadline: number): Promise<number> {
   return done.size;
 }
 
-/** Masks at least one trace before the deadline. */
 async function maskTraces(userId: string, tasks: Tasks, policy: MaskingPolicy, deadline: number) {
   const masked = new Map<string, Date>();
   const keys = new Set<string>();

@@ -14,7 +14,7 @@ import { BrokenSealError, seal } from "#lib/store/sealed";
 const unread = new Pauses();
 
 /**
- * A failed job's upload is masked, since it may be the only copy; those that wait are masked when they are processed.
+ * A failed job's upload may be the only copy.
  * @returns whether nothing is left; an upload whose key or store is away is retried
  */
 export async function cleanUploads(userId: string, policy: MaskingPolicy, keys: ReadonlySet<string>): Promise<boolean> {
@@ -62,7 +62,6 @@ const removed = "The upload could not be read to mask secrets in it, and was rem
 /**
  * An upload that can't be read is ended, since somebody else might read it.
  * @param pass asks a store that is away only once
- * @returns whether nothing unmasked is left
  */
 async function cleanFailed(
   userId: string,

@@ -19,8 +19,8 @@ type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean
 export type Appends = { changed: Changed[]; unchanged: Pair[]; incomplete: Pair[]; deleted: Pair[] };
 
 /**
- * An append fits if the stored trace has the count that was sent before, none at a new position, and no newer upload
- * has written it. Only stored messages from the first new position on are read.
+ * An append fits if the stored trace has the count that was sent before, none at a new position, and no newer upload has
+ * written it.
  */
 export async function judgeAppends(
   tx: PoolClient,
@@ -87,7 +87,6 @@ async function compareEnds(
   );
 }
 
-/** Fields that an append leaves out stay as they are stored. */
 function change(pair: Pair, fields: StoredFields, hasMore: boolean): Changed {
   const { header, stored } = pair;
   const own: OwnFields = {

@@ -10,8 +10,7 @@ export type JobId = z.output<typeof ingestPayload>;
 export const maxAttempts = 5;
 
 /**
- * An outage does not count; if it prevents this update, the next attempt continues a `running` job. An attempt that
- * ends after the next one began changes nothing.
+ * An outage does not count. An attempt that ends after the next one began changes nothing.
  * @returns `ended` if the queue entry must be removed, since the job may be replayed
  */
 export async function putBack(job: JobId, attempts: number, outage: boolean): Promise<"open" | "ended"> {

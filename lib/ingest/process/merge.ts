@@ -46,10 +46,9 @@ export type MergeResult = {
 };
 
 /**
- * Writes only messages that differ. Fewer messages without `replace`, a deleted trace, and a newer upload leave a trace
- * `kept`; `prompts-only` gives way to a whole session.
- * Jobs may finish out of order, but the result is that of the uploads' order. So an older upload counts if it has more
- * messages than a newer one without `replace`, which it would have kept out.
+ * Fewer messages without `replace`, a deleted trace, and a newer upload leave a trace `kept`; `prompts-only` gives way to a
+ * whole session. Jobs may finish out of order, so an older upload counts if it has more messages than a newer one without
+ * `replace`.
  */
 export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: UploadSource): Promise<MergeResult> {
   const { created, pairs, missing } = await lockTraces(tx, batch.headers, upload);
@@ -111,8 +110,7 @@ const describeIncomplete = (missing: BatchTrace[], { incomplete }: Appends): Mer
 const describeStored = ({ stored: { source, sourceId, messageCount } }: Pair) => ({ source, sourceId, messageCount });
 
 /**
- * Locks rows in the order of their keys, so that uploads do not wait in a circle. PostgreSQL breaks a remaining
- * deadlock, and the job is retried.
+ * The order of the keys keeps uploads from waiting in a circle; PostgreSQL breaks other deadlocks, and the job is retried.
  * @returns `missing` has appends to what is not stored
  */
 async function lockTraces(
@@ -156,9 +154,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Recor
   return { unchanged, changed, kept: { deleted, newer, shorter } };
 }
 
-/**
- * The content hash can't tell after appends. One that a newer upload appended to changes only if nothing of it is lost.
- */
+/** The content hash can't tell after appends. */
 async function settle(
   tx: PoolClient,
   batch: StoredBatch,

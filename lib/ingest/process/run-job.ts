@@ -24,8 +24,8 @@ import { traced } from "#lib/observability/tracing";
 const defaultTimeouts = { idleSeconds: 30, lockSeconds: 5, silentSeconds: 10 };
 
 /**
- * Rows and `succeeded` commit together, so that running it twice changes nothing. A fault of the batch ends the job as
- * `failed`; any other error requeues it and is thrown.
+ * Rows and `succeeded` commit together, so that running it twice changes nothing. Only a fault of the batch ends the job as
+ * `failed`.
  */
 export function runJob(job: JobId, timeouts = defaultTimeouts): Promise<void> {
   return traced("ingest.job", { "spoor.job": job.jobId }, () => attemptJob(job, timeouts));
@@ -88,7 +88,6 @@ const isAway = (error: unknown): boolean =>
 
 const lockNotAvailable = "55P03";
 
-/** @returns undefined if another attempt has ended the job */
 function processUpload(
   job: JobId,
   { bytes, machine, isRepeat }: Attempt,

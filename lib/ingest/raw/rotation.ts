@@ -16,10 +16,7 @@ import { isOutdated, seal, unseal } from "#lib/store/sealed";
 
 type Outcome = "sealed" | "left" | "unreadable" | undefined;
 
-/**
- * An interrupted call is continued by the next. Unsealed objects of the store expire as they are, because another size
- * would break their readers.
- */
+/** Unsealed objects of the store expire as they are, because another size would break their readers. */
 export async function rotateKeys(): Promise<Record<NonNullable<Outcome>, number>> {
   const done = { sealed: 0, left: 0, unreadable: 0 };
   for (const table of bodyTables) {

@@ -7,7 +7,6 @@ import { pool, transaction } from "#lib/db/client";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
-/** The header and the number of columns. */
 const headerBytes = copyHeader.length + 2;
 
 /** COPY takes no parameters, and the nodes of a distributed database don't know settings of the session. */
@@ -92,7 +91,7 @@ export async function findKnownObjects(uploads: { userId: string; jobId: string 
   return new Set(rows.map(({ object }) => object));
 }
 
-/** STORAGE EXTERNAL makes a slice cost only its size. @param from counts from 1 */
+/** STORAGE EXTERNAL makes a slice cost only its size. */
 export async function selectBodySlice(
   userId: string,
   jobId: string,
@@ -151,7 +150,6 @@ export const bodyTables = Object.keys(bodyKeys) as BodyTable[];
 
 export type BodyName = { table: BodyTable; userId: string; name: string };
 
-/** `head` is the beginning of a body in the database. */
 export type BodyHead = BodyPlace & BodyName & { head: Uint8Array | null };
 
 /** SQL: a part of a value. */

@@ -21,7 +21,6 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
 }
 
 /**
- * Counts all messages of traces again.
  * @param isOwn leaves out copied messages whose answers count elsewhere
  * @returns the affected UTC days
  */
@@ -31,7 +30,6 @@ export async function recount(tx: PoolClient, userId: string, traces: LedgerTrac
   return [...before, ...withDays(rows).map(({ day }) => day)];
 }
 
-/** Counts only the messages after those already counted, none of which changed. */
 export async function countTails(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<string[]> {
   const { rows: moved } = await tx.query<{ day: number }>(
     // Separate from the update: nodes of a distributed database accept no such function there.
@@ -53,10 +51,9 @@ export async function countTails(tx: PoolClient, userId: string, traces: LedgerT
   return withDays([...moved, ...rows]).map(({ day }) => day);
 }
 
-/** Messages to check for copies at a trace's beginning. */
 const beginning = 10;
 
-/** Traces that begin with another trace's messages, as a sub-agent that was given its parent's. */
+/** A sub-agent may begin with its parent's messages. */
 export async function findCopying(tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     `select given.id from unnest($2::uuid[]) as given (id) where exists (select from (
@@ -96,9 +93,8 @@ const secondsSince = (message: string, before = "null") => `
       ${before}))) as seconds`;
 
 /**
- * A message without a time counts at the latest time before it in its trace, else at the trace's start or last
- * activity, else at the epoch, which no report includes. No message counts later than its upload. One statement sees a
- * trace either before or after an upload.
+ * A message without a time counts at the latest time before it, else at the trace's start or last activity, else at the
+ * epoch. No message counts later than its upload. One statement sees a trace either before or after an upload.
  */
 const timed = `
   select message.trace_id, ${base} as facets, message.token_count, message.created_at, ${secondsSince("message")},
@@ -176,8 +172,8 @@ const copiedAnswer = (place: string, order: "asc" | "desc") => `(
     order by answer.position ${order} limit 1)`;
 
 /**
- * A copied message counts where its answer does: the next copied one for a user's words, and the last one for all else. Only
- * traces that begin with copies need this check, which reads metadata from out-of-line storage.
+ * A copied message counts where its answer does. Only traces that begin with copies need this check, which reads metadata
+ * from out-of-line storage.
  */
 const own = `${timed} and (message.metadata->>'replayed' is distinct from 'true' or coalesce(
   case when message.role = 'user' then ${copiedAnswer("> message.position", "asc")} end,

@@ -23,7 +23,6 @@ const version = "concat(trace.upload_sequence, trace.deleted_at, trace.content_h
 /** Shared with the previous release, so that only one process accounts at a time. */
 const lockNumber = 5_620_260_001;
 
-/** @returns whether this transaction has the lock */
 export async function tryLedgerLock(tx: PoolClient): Promise<boolean> {
   const { rows } = await tx.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [lockNumber]);
   return rows[0]?.mine === true;
@@ -89,7 +88,6 @@ export async function lockUnchanged(tx: PoolClient, userId: string, due: DueTrac
   return new Set(rows.map(({ id }) => id));
 }
 
-/** @returns whether an upload holds one of them */
 export async function lockOthers(tx: PoolClient, userId: string, ids: string[]): Promise<boolean> {
   if (ids.length === 0) return true;
   const { rows: there } = await tx.query(

@@ -26,7 +26,6 @@ export async function deleteUsage(tx: PoolClient, userId: string, places: UsageS
   return withDays(rows);
 }
 
-/** Without copied messages; `at` is the latest time. */
 export type MessageSums = Record<
   "input" | "output" | "cacheRead" | "cacheWrite5m" | "cacheWrite1h" | "reasoning",
   number

@@ -25,9 +25,9 @@ import { computePrice, type Price } from "#lib/prices/price";
 import { servedAs } from "#lib/prices/tiers";
 
 /**
- * Records what messages used and cost, and the sums by time and trace. Sums are recomputed from their rows in the same
- * transaction, never incremented. An answer in several traces (resumed or forked) counts once, in the trace that has
- * most of it, did not copy it, and began first, whatever the order of uploads. A copied message counts where its answer does.
+ * Sums are recomputed from their rows in the same transaction, never incremented. An answer in several traces (resumed or
+ * forked) counts once, in the trace that has most of it, did not copy it, and began first. A copied message counts where its
+ * answer does.
  */
 export const usagePart: LedgerPart<FoundUsage> = {
   findStale: findRenamed,
@@ -153,9 +153,7 @@ async function makeRows(tx: PoolClient, userId: string, findings: Finding<FoundU
   return rows;
 }
 
-/**
- * Some agents report usage only for a whole session; what its messages don't account for counts at its latest message.
- */
+/** Some agents report usage only for a whole session. */
 async function makeRemainders(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
   const totals = findings.map(({ trace }) => readTotal(trace.metadata));
   const ids = findings.flatMap(({ trace: { id } }, place) => (totals[place] ? [id] : []));
@@ -212,10 +210,7 @@ function makeRow(
   };
 }
 
-/**
- * Null without a price. Requests of one answer are priced singly, each with its own context, if they add up to the
- * answer.
- */
+/** Requests of one answer are priced singly, if they add up to the answer. */
 function computeCost(
   used: Used,
   trace: LedgerTrace,

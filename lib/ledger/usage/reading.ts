@@ -22,7 +22,7 @@ export type FoundUsage = { used: Used[]; latest: Date | undefined };
 /** In these, one id is shared by all calls that a prompt led to. */
 const withSeveralCalls = new Set(["cursor", "copilot-cli", "vscode-copilot"]);
 
-/** These keep milliseconds, so a whole second identifies an answer too. */
+/** Other agents cut times to whole seconds. */
 const withMilliseconds = new Set(["opencode", "kilo", "mimocode"]);
 
 /** Parallel requests interleave their lines; this many may be open, and this many of one id are compared. */
@@ -40,7 +40,6 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
   let model: string | undefined;
   let open: Reported | undefined;
 
-  /** @returns whether the message repeats or continues the answer */
   function joins(one: Reported, report: ReportedUsage, position: number): boolean {
     if (!join(one, report)) return false;
     one.last = position;
@@ -80,7 +79,7 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
     see,
     openFrom: (position) => findAnswersStart(isSeveral ? [] : used, position),
     found() {
-      // Agents name the branch at a session's end or at its beginning; the other answers get that name.
+      // Agents name the branch at a session's end or at its beginning.
       const before = branches.now === own ? branches.first : undefined;
       return {
         latest,
@@ -97,7 +96,6 @@ export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
   };
 }
 
-/** Position from which the last answers are read again as a whole, so that no part counts twice. */
 function findAnswersStart(used: Reported[], position: number): number | undefined {
   const goingOn = used.slice(-maxAtOnce).find(({ requestId }) => requestId !== undefined);
   let start = Math.min(position, goingOn?.position ?? position);
@@ -106,9 +104,8 @@ function findAnswersStart(used: Reported[], position: number): number | undefine
 }
 
 /**
- * The input is part of the key, so that an id shared by several calls hides none; the output is not, because a copy
- * may end within the answer.
- * @param more further identification; undefined if there is none
+ * An id shared by several calls must hide none, so the key includes the input; a copy may end within the answer, so it
+ * excludes the output.
  */
 function makeAnswerKey(
   { requestId, tokens }: Pick<Used, "requestId" | "tokens">,
@@ -122,10 +119,7 @@ const tellingCounts = (tokens: Tokens) => (isOutputOnly(tokens) ? tokenNames : i
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
 
-/**
- * Key without a request id: the line's unique id and time, or time, model and input. Times in whole seconds may have
- * been cut and don't suffice.
- */
+/** Times in whole seconds may have been cut and don't suffice. */
 function makeUnnamedAnswerKey(
   { source }: LedgerTrace,
   { uuid, reportedAt, model, tokens }: Pick<Reported, "uuid" | "reportedAt" | "model" | "tokens">,

@@ -71,10 +71,8 @@ async function pastPlaces(
   return { places, isExact };
 }
 
-/** `isExact` if they contain the error's whole line; `words` find its place. */
 type FoundError = { found: FoundMessages[]; words: string[]; isExact: boolean };
 
-/** Tries the whole line, then less and less of it. */
 async function findError(userId: string, error: string, filter: ProjectScope, limit: number): Promise<FoundError> {
   const words = tellingWords(error);
   for (const { parts, isExact } of attemptsFor(error)) {

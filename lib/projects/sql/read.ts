@@ -67,7 +67,6 @@ const orders: Record<ProjectSort, string> = {
 
 export type Labels = Map<string, ProjectLabel>;
 
-/** @param q part of the name, in any case */
 export async function readProjectRows(
   userId: string,
   { q, sort, limit, offset }: { q: string | undefined; sort: ProjectSort; limit: number; offset: number },
@@ -99,7 +98,6 @@ type ProjectParts = {
   months: ProjectMonth[];
 };
 
-/** `max` bounds each list, the most frequent first. */
 export async function readProjectParts(userId: string, id: string, max: number): Promise<ProjectParts | undefined> {
   return heavyRead(userId, async (tx) => {
     const { rows } = await tx.query<ProjectRow>(

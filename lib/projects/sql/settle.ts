@@ -59,7 +59,6 @@ export async function moveUsage(tx: PoolClient, userId: string, from: string, in
 const isNeeded = `exists (select 1 from trace where trace.user_id = $1 and trace.project_id = $2 and deleted_at is null)
   or exists (select 1 from project other where other.user_id = $1 and other.merged_into = $2)`;
 
-/** Does nothing if the project changed meanwhile. */
 export async function removeProject(
   tx: PoolClient,
   { userId, id, unsettled }: Pick<Unsettled, "userId" | "id" | "unsettled">,
@@ -122,7 +121,6 @@ export async function areMoving(tx: PoolClient, userId: string, except: string):
   return rows[0]?.moving === true;
 }
 
-/** @returns false if more must be compared by now */
 export async function endSettling(
   tx: PoolClient,
   { userId, id, unsettled }: Pick<Unsettled, "userId" | "id" | "unsettled">,

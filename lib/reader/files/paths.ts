@@ -15,7 +15,6 @@ const maxBytes = 2048;
 
 type Fields = Record<string, unknown>;
 
-/** The parent folder with the repository's name, or the project of a Claude Code worktree. */
 export function readPlace(metadata: Fields | null): SessionFolders {
   const given = metadata?.cwd;
   if (typeof given !== "string" || given.length > maxCharacters) return { roots: [], isWindows: false };

@@ -89,7 +89,6 @@ export function isHit({ blockIds, slots }: HitBits): Prisma.Sql {
   return Prisma.sql`get_bit(${slots}::bytea, (${block})::bigint * ${Prisma.raw(`${maxDocuments}`)} + search_document.slot) = 1`;
 }
 
-/** `max` is the number of documents per trace; null for all. */
 function selectHitMessages(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
   return Prisma.sql`(
       select first_position, coalesce(next_position::bigint, ${afterAll}) as next_position
@@ -171,7 +170,6 @@ type TextBounds = {
   word: string;
 };
 
-/** @param within restricts to documents that are hits */
 export async function readTexts(
   tx: PoolClient,
   userId: string,

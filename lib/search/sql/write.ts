@@ -233,7 +233,7 @@ export async function markPurged(tx: PoolClient, userId: string, traceIds: strin
 }
 
 /**
- * Skips users who are being deleted, because waiting for them could deadlock.
+ * Waiting for users who are being deleted could deadlock.
  * @param find returns the next work of users other than `except`
  */
 export async function holdNext<T extends { userId: string }>(

@@ -5,7 +5,7 @@ import { datePattern, undated } from "#lib/prices/model";
 import { type FileTerm, fileNamed, type RowTerm } from "#lib/search/query";
 import { type Facet, facets, type TraceFilter } from "#lib/traces/schema";
 
-/** `storedUntil` excludes later uploads, so that a counted selection can be deleted without traces added since. */
+/** `storedUntil` excludes uploads after the selection was counted. */
 export type Selection = TraceFilter & {
   ids?: string[] | undefined;
   storedUntil?: string | undefined;
@@ -15,7 +15,6 @@ export type Selection = TraceFilter & {
   onlyProjectId?: string | undefined;
 };
 
-/** `files` and `rows` are filters within the search. */
 export type PlainSelection = Omit<Selection, "q"> & {
   q?: undefined;
   files?: FileTerm[] | undefined;

@@ -70,11 +70,10 @@ export type TraceRow = {
   [Name in keyof Fields]: bigint extends Fields[Name] ? Fields[Name] | string : Fields[Name];
 };
 
-/** `updatedAt` for clients; an undated trace has the moment of its upload. */
+/** An undated trace has the moment of its upload. */
 export const tellUpdated = (row: Pick<Trace, "activityAt" | "storedAt" | "dated">): string =>
   (row.dated ? row.activityAt : row.storedAt).toISOString();
 
-/** `latestAt` decides the row's place in the list. */
 export type ListedRow = TraceRow & { latestAt: Date };
 
 export const listedColumns =
@@ -88,10 +87,7 @@ export const listedColumns =
   machine, turn_count as "turnCount", call_count as "callCount", error_count as "errorCount",
   active_seconds as "activeSeconds", spark, trivial, custom_title as "customTitle", starred_at as "starredAt", archived_at as "archivedAt", note, tags`);
 
-/**
- * Scans in the list's order. PostgreSQL treats a facet's two conditions as independent and would read and sort the
- * whole table. Traces found by a search are looked up by id.
- */
+/** PostgreSQL treats a facet's two conditions as independent and would read and sort the whole table. */
 function queryInOrder<R extends pg.QueryResultRow>(
   { ids }: PlainSelection,
   statement: Prisma.Sql,
@@ -107,10 +103,7 @@ export async function readRows(userId: string, selection: PlainSelection, page: 
   return (await queryInOrder<ListedRow>(selection, selectPage(userId, selection, page))).rows;
 }
 
-/**
- * Ends the page when its metadata exceeds `maxBytes`.
- * @returns whether the page ended early
- */
+/** @returns whether the page ended early */
 export async function readBoundedRows(
   userId: string,
   selection: PlainSelection,

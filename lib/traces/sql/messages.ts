@@ -4,7 +4,6 @@ import { pool } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import type { Message } from "#lib/generated/prisma/client";
 
-/** `bytes` is the size of the whole message. */
 export type MessageRow = Omit<Message, "userId" | "traceId"> & { bytes: number };
 
 const isLive = "exists (select from trace where user_id = $1 and id = $2 and deleted_at is null)";
@@ -31,10 +30,7 @@ const columnsUpTo = (max: `$${number}`, cut: keyof typeof cuts) => {
   case when ${isWhole} then metadata else ${cuts[cut].metadata} end as metadata`;
 };
 
-/**
- * Finds messages one by one until the rows (`$4`) or bytes (`$5`) are used up. The page is after position `$3`, or
- * before it if `beyond` is `<`.
- */
+/** The page is after position `$3`, or before it if `beyond` is `<`; `$4` limits rows, and `$5` bytes. */
 const pageSql = (beyond: ">" | "<", cut: keyof typeof cuts = "start") => {
   const [order, last] = beyond === ">" ? ["asc", "max"] : ["desc", "min"];
   return `

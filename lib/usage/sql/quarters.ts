@@ -30,11 +30,10 @@ export { activity, spending };
 
 const list = <Name extends string>(names: readonly Name[], form: (name: Name) => string) => names.map(form).join(", ");
 export const zeros = (names: readonly string[]): string => list(names, (name) => `0::float8 as ${name}`);
-// Sums of bigint are numeric, which is slow; float8 is exact up to 2^53: nine million dollars, in nano-dollars.
+// Sums of bigint are numeric, which is slow; float8 is exact up to 2^53 nano-dollars.
 export const sumColumns = (names: readonly string[]): string =>
   list(names, (name) => `coalesce(sum(${name}::float8), 0) as ${name}`);
 
-/** Sums the columns of `spending` over rows of message_usage. */
 export const sumMessageUsage = (): string => {
   const all = amounts.map((amount) => `${amount}::float8`).join(" + ");
   const special: Partial<Record<Column, string>> = {
@@ -60,12 +59,11 @@ const isInSpans = `quarter >= ${first} and quarter < ${last}`;
 export const isLeft = "trace_id <> all($3::uuid[])";
 
 const toMoment = (quarter: string) => `to_timestamp(${quarter} * 900::float8)`;
-/** Rows of message_usage in the spans, by an index. */
 export const isSentInSpans = `at >= ${toMoment(first)} and at < ${toMoment(last)}`;
 export const messageQuarter = "floor(extract(epoch from at) / 900)::int";
 
 type QuarterColumn = (typeof activity)[number] | "seconds";
-/** One row per quarter; `from` is trace_usage or a join with it. Sets in the select list are faster than a join with unnest. */
+/** Sets in the select list are faster than a join with unnest. */
 export const selectTraceQuarters = (names: readonly QuarterColumn[], from = "trace_usage"): string => `
   select trace_id, facets, (day - date '1970-01-01') * 96 + unnest(quarters) as quarter
     ${names.map((name) => `, unnest(quarter_${name}) as ${name}`).join("")}
@@ -94,7 +92,6 @@ export const usageBySpan = `
   )`;
 
 const noSums = zeros(summed);
-/** A session counts once in each span. */
 export const selectSpans = `
   select span, facets, 0::float8 as sessions, ${summed.join(", ")} from usage
   union all
@@ -114,7 +111,7 @@ export async function readGone(tx: PoolClient, userId: string): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-/** Seconds without pauses; parallel sessions count at most the seconds of a quarter. Spans without any are missing. */
+/** Parallel sessions count at most the seconds of a quarter. */
 export async function readSeconds(
   tx: PoolClient,
   userId: string,

@@ -23,7 +23,6 @@ export type ReportRow = Record<Column, number> & {
   values: number;
 };
 
-/** SQL of each facet's value in usage_facets. */
 const expressions = {
   source: "source",
   model: "model",
@@ -33,7 +32,6 @@ const expressions = {
 } as const;
 export type RolledFacet = keyof typeof expressions;
 export const rolledFacets = Object.keys(expressions) as RolledFacet[];
-/** A project by its id, name or text. */
 export type FacetFilter = Partial<Record<RolledFacet, string[]>>;
 
 const names = columns.join(", ");
@@ -58,7 +56,6 @@ const order = "cost_nano desc, input_tokens + output_tokens + cache_read_tokens 
 
 const sums = sumColumns(columns);
 
-/** Sums each combination of facets before single facets. */
 const sumTotals = (filter: FacetFilter) => `
   summed as materialized (
     select ${rolledFacets.map((name) => `of_${name}`).join(", ")}, ${names}
@@ -106,7 +103,6 @@ type ReportRequest = {
   facets: RolledFacet[];
   maxValues: number;
   filter: FacetFilter;
-  /** Also sums each span, by a facet's listed values. */
   spans: { by: RolledFacet | undefined } | undefined;
 };
 

@@ -15,7 +15,6 @@ const lockedAgainMs = 50;
 const lockNotAvailable = "55P03";
 
 /**
- * Marks a job as running and counts the attempt.
  * @returns undefined if the job has ended
  * @throws lock_not_available if another worker holds the row for longer than `lockSeconds`
  */
@@ -51,8 +50,7 @@ async function claimUnlocked({ userId, jobId }: JobId): Promise<Attempt | undefi
 export const nameConnection = ({ jobId }: JobId) => `spoor job ${jobId}` as const;
 
 /**
- * Ends the connection of a silent worker that holds a job's row: no timeout of PostgreSQL's ends one that was stopped
- * during COPY.
+ * No timeout of PostgreSQL's ends a connection that was stopped during COPY.
  * @returns whether there was one
  */
 export async function terminateSilentWorker(job: JobId, silentSeconds: number): Promise<boolean> {

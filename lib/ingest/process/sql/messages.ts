@@ -56,8 +56,7 @@ export async function hashStoredFrom(
 }
 
 /**
- * Deletes messages, given by two arrays of one length. Their size is measured separately, because nodes of a
- * distributed database allow no such function in RETURNING.
+ * Size is measured separately, because nodes of a distributed database allow no such function in RETURNING.
  * @returns bytes
  */
 export async function deleteMessages(

@@ -28,7 +28,6 @@ type StoredTrace = {
 
 export type Pair = BatchTrace & { stored: StoredTrace };
 
-/** `value` is for the parameter of an `unnest`. */
 type Column = { name: string; type: string; value: (header: TraceHeader) => unknown };
 
 const column = (name: string, type: string, value: Column["value"]): Column => ({ name, type, value });
@@ -68,7 +67,7 @@ const collectValues = (columns: Column[], traces: { header: TraceHeader }[]) =>
 const unnest = (types: string[]) => `unnest(${types.map((type, index) => `$${index + 4}::${type}[]`).join(", ")})`;
 
 /**
- * Inserts traces with free keys, in the order of the keys. A key that another upload inserts is waited for.
+ * The order of the keys prevents deadlocks.
  * @returns the new ids by the trace's index
  */
 export async function insertNewTraces(
@@ -94,10 +93,7 @@ export async function insertNewTraces(
   return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
 }
 
-/**
- * Locks stored rows in the order of their keys. Only a lateral subquery that locks looks each up; a join reads all of a
- * user's traces.
- */
+/** Only a lateral subquery that locks looks each row up; a join reads all of a user's traces. */
 export async function lockStoredTraces(
   tx: PoolClient,
   traces: BatchTrace[],
@@ -126,7 +122,7 @@ export async function lockStoredTraces(
   });
 }
 
-/** Keeps older uploads from changing traces that are unchanged. Nothing is written if no older upload is left. */
+/** Older uploads must not change unchanged traces. */
 export async function recordSequence(tx: PoolClient, pairs: Pair[], upload: UploadSource): Promise<void> {
   const older = pairs.filter(({ stored }) => !stored.newer).map(({ stored }) => stored.id);
   if (older.length === 0) return;
