@@ -4,7 +4,7 @@ import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
-import { getTitle } from "#lib/reader/titles/find";
+import { getTitle } from "#lib/reader/titles/derive-title";
 
 export type Job = z.input<typeof jobResponse>;
 

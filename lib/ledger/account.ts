@@ -11,7 +11,7 @@ import { filesPart } from "#lib/ledger/files";
 import { parentsPart } from "#lib/ledger/parents";
 import type { DerivedColumns, Finding, LedgerPart } from "#lib/ledger/part";
 import { projectsPart } from "#lib/ledger/projects";
-import { type ReadTrace, readTracesInto, type WantedTrace } from "#lib/ledger/read";
+import { type ReadTrace, readTracesInto, type WantedTrace } from "#lib/ledger/read-traces";
 import { secretsPart } from "#lib/ledger/secrets";
 import {
   type ColumnValues,

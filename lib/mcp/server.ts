@@ -9,7 +9,7 @@ import { AgentAnswer, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { findFileHistory } from "#lib/mcp/tools/files";
 import { findPastFix } from "#lib/mcp/tools/fix";
-import { addMessages, readSession } from "#lib/mcp/tools/read";
+import { addMessages, readSession } from "#lib/mcp/tools/read-session";
 import { listRecent } from "#lib/mcp/tools/recent";
 import { searchSessions } from "#lib/mcp/tools/search";
 import { sessionSummary, summarizeTrace } from "#lib/mcp/tools/summary";

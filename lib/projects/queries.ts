@@ -5,7 +5,7 @@ import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/pro
 import { notFound, SpoorError } from "#lib/errors";
 import { undated } from "#lib/prices/model";
 import type { ProjectDetails, ProjectMonth, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
-import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/read";
+import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/project-rows";
 import { getAliasKey } from "#lib/reader/project";
 
 export type { ProjectDetails, ProjectLabel, ProjectMonth, ProjectSummary, Share };

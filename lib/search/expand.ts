@@ -1,6 +1,6 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/read";
+import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/block-rows";
 import { fold, hashWord, inField } from "#lib/search/terms";
 import type { QueryUnit } from "#lib/search/unit";
 import { decodeWords, findBucket, findLetterBuckets } from "#lib/search/vocabulary";

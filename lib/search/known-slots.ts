@@ -3,7 +3,7 @@ import "server-only";
 import { LRUCache } from "lru-cache";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { atRest } from "#lib/memory";
-import type { BlockHead } from "#lib/search/sql/read";
+import type { BlockHead } from "#lib/search/sql/block-rows";
 
 type OfBlocks = Map<string, Uint16Array>;
 

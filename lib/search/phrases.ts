@@ -3,10 +3,10 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { inSlices } from "#lib/concurrency/slices";
-import type { Hits } from "#lib/search/find";
+import type { Hits } from "#lib/search/find-documents";
 import { getUnprovenGroups, type QueryGroup, type QueryScope, type SearchQuery } from "#lib/search/query";
 import { describe } from "#lib/search/speaker";
-import { type Candidate, readCandidates } from "#lib/search/sql/read";
+import { type Candidate, readCandidates } from "#lib/search/sql/block-rows";
 import { composed } from "#lib/search/terms";
 import { findIn, joinPatterns } from "#lib/search/unit";
 

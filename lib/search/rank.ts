@@ -1,7 +1,7 @@
 // Scores documents by the index alone.
 import "server-only";
 import type { PoolClient } from "pg";
-import { type BlockMatch, type Hits, hitsIn, type Matched, readTerms, type TermSlots } from "#lib/search/find";
+import { type BlockMatch, type Hits, hitsIn, type Matched, readTerms, type TermSlots } from "#lib/search/find-documents";
 import {
   countSlots,
   forEachSlot,
@@ -13,7 +13,7 @@ import {
   slotsWith,
 } from "#lib/search/posting";
 import { isFact, type SearchQuery } from "#lib/search/query";
-import { readParts } from "#lib/search/sql/read";
+import { readParts } from "#lib/search/sql/block-rows";
 import { forEachTerm, inField } from "#lib/search/terms";
 import type { QueryUnit } from "#lib/search/unit";
 

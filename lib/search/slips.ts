@@ -2,10 +2,10 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { largest } from "#lib/search/expand";
-import { type Matched, matchBlocks } from "#lib/search/find";
+import { type Matched, matchBlocks } from "#lib/search/find-documents";
 import { parseTerms } from "#lib/search/grammar";
 import { parseQuery } from "#lib/search/query";
-import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
+import { type BlockHead, readBucketRanges } from "#lib/search/sql/block-rows";
 import { composed, fold } from "#lib/search/terms";
 import { decodeWords, findLetterBuckets } from "#lib/search/vocabulary";
 

@@ -4,7 +4,7 @@ import { maskValueForOthers } from "#lib/secrets/mask";
 import type { Masked } from "#lib/traces/export-schema";
 import { readHiddenNames } from "#lib/traces/for-others";
 import { type Mask, makeMask } from "#lib/traces/masked";
-import { readParts, writeMessagesJson } from "#lib/traces/parts";
+import { readParts, writeMessagesJson } from "#lib/traces/message-parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 import type { ListPlace, Selection } from "#lib/traces/sql/conditions";

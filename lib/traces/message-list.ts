@@ -1,6 +1,6 @@
 import "server-only";
 import { limits } from "#lib/limits";
-import { type MessagePart, readParts, writeMessagesJson } from "#lib/traces/parts";
+import { type MessagePart, readParts, writeMessagesJson } from "#lib/traces/message-parts";
 import { getTrace, type Message } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 

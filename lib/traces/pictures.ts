@@ -3,7 +3,7 @@ import { notFound, SpoorError } from "#lib/errors";
 import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
-import { readPicture } from "#lib/pictures/read";
+import { readPicture } from "#lib/pictures/read-picture";
 import { findStored, hasStored } from "#lib/pictures/sql";
 import { readReferences, type ShownPicture } from "#lib/reader/pictures";
 import { wholeRange } from "#lib/traces/for-others";

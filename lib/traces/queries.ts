@@ -6,7 +6,7 @@ import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { readPlace, type SessionFolders } from "#lib/reader/files/paths";
-import { getTitle } from "#lib/reader/titles/find";
+import { getTitle } from "#lib/reader/titles/derive-title";
 import { isRanked } from "#lib/search/query";
 import { type HiddenNames, readHiddenNames } from "#lib/traces/for-others";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";

@@ -2,7 +2,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type Excerpts, readBest } from "#lib/search/excerpts";
-import { hitsIn, type Matched, matchBlocks } from "#lib/search/find";
+import { hitsIn, type Matched, matchBlocks } from "#lib/search/find-documents";
 import { keepMatching } from "#lib/search/phrases";
 import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
 import { computeWeights, type Ranked, rank, relax } from "#lib/search/rank";

@@ -2,7 +2,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { cache } from "react";
 import { heavyRead, type Patience } from "#lib/db/heavy";
-import { findDocuments, type Hits, iterateHits } from "#lib/search/find";
+import { findDocuments, type Hits, iterateHits } from "#lib/search/find-documents";
 import { keepMatching } from "#lib/search/phrases";
 import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
 import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";

@@ -8,7 +8,7 @@ import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
-import { getTitle } from "#lib/reader/titles/find";
+import { getTitle } from "#lib/reader/titles/derive-title";
 import type { SharedRange } from "#lib/traces/for-others";
 
 /**

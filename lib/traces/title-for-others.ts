@@ -1,5 +1,5 @@
 import "server-only";
-import { type Beginning, beginningCharacters, deriveTitle, getTitle, kindIn } from "#lib/reader/titles/find";
+import { type Beginning, beginningCharacters, deriveTitle, getTitle, kindIn } from "#lib/reader/titles/derive-title";
 import { isWithin, readHiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { readMessages } from "#lib/traces/messages";

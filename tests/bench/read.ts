@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { closeDatabase, pool } from "#lib/db/client";
 import { hasLooseBlocks } from "#lib/search/compact";
-import { countPending } from "#lib/search/find";
+import { countPending } from "#lib/search/find-documents";
 import { fill } from "../../prisma/fill.ts";
 import { loadTexts } from "./corpus.ts";
 import { boundRow, percentile, type Row, showMs } from "./measure.ts";

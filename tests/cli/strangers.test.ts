@@ -10,7 +10,7 @@ import { readEnvironment, readFeedback } from "../../cli/adapters/cline/user-tex
 import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { crush } from "../../cli/adapters/crush/adapter.ts";
 import { readUserText } from "../../cli/adapters/cursor/text.ts";
-import { readExitCode, splitUserText as withReferences } from "../../cli/adapters/gemini/parts.ts";
+import { readExitCode, splitUserText as withReferences } from "../../cli/adapters/gemini/response-parts.ts";
 import { kiro } from "../../cli/adapters/kiro/adapter.ts";
 import { specstory } from "../../cli/adapters/specstory/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";

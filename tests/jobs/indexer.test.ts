@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, snapshot, transaction } from "#lib/db/client";
 import { compactNext, makeCompaction } from "#lib/search/compact";
-import { countPending, matchBlocks } from "#lib/search/find";
+import { countPending, matchBlocks } from "#lib/search/find-documents";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { parseQuery } from "#lib/search/query";

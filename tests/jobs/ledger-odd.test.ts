@@ -6,7 +6,7 @@ import { parseQuery } from "#lib/search/query";
 import { readContext } from "#lib/traces/sql/context";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
-import { readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
+import { readSegment } from "../../app/(app)/traces/[id]/segments/read-segment.ts";
 import { provideOwner } from "../support/server.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
 import { expectOddUsage } from "./odd-usage.ts";

@@ -1,7 +1,7 @@
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { receivePicture } from "#lib/ingest/pictures/accept";
-import { readPicture } from "#lib/pictures/read";
+import { readPicture } from "#lib/pictures/read-picture";
 import { wholeRange } from "#lib/traces/for-others";
 import { naming, type Sample } from "../support/pictures.ts";
 import { uploadsOf } from "./uploads.ts";

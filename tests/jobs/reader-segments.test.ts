@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { findInMessages } from "#lib/traces/find";
+import { findInMessages } from "#lib/traces/find-in-messages";
 import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/markdown";
 import { countMessages, readEarlier } from "#lib/traces/messages";
 import { readOutlineForOthers } from "#lib/traces/outline";
 import { getTraceRow, neighbours } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
-import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
+import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read-segment.ts";
 import type { SegmentRequest } from "../../app/(app)/traces/[id]/segments/request.ts";
 import { makeSegmentRows } from "../../app/(app)/traces/[id]/segments/rows.ts";
 import { sharedOutline } from "../../app/shared/[token]/outline.ts";

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { SpoorError } from "#lib/errors";
-import { matchBlocks } from "#lib/search/find";
+import { matchBlocks } from "#lib/search/find-documents";
 import { parseQuery } from "#lib/search/query";
 import { computeWeights, rank } from "#lib/search/rank";
 import { markOutdated } from "#lib/search/sql/merge";

@@ -3,7 +3,7 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { compactNext } from "#lib/search/compact";
 import { readExcerpts } from "#lib/search/excerpts";
-import { countPending } from "#lib/search/find";
+import { countPending } from "#lib/search/find-documents";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { parseQuery } from "#lib/search/query";

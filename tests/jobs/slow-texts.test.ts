@@ -5,7 +5,7 @@ import { digestPart } from "#lib/ledger/digest/part";
 import { evidencePart } from "#lib/ledger/evidence/evidence";
 import { replaceFindings } from "#lib/ledger/sql/secrets";
 import { AgentAnswer } from "#lib/mcp/answer";
-import { readSession } from "#lib/mcp/tools/read";
+import { readSession } from "#lib/mcp/tools/read-session";
 import { type Mask, maskJson } from "#lib/traces/masked";
 import { longTest } from "../support/long.ts";
 import { provideOwner } from "../support/server.ts";

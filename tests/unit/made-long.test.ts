@@ -8,7 +8,7 @@ import { readTraceUsage } from "#lib/ledger/usage/reading";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
 import { computePrice } from "#lib/prices/price";
 import { makeFileReader } from "#lib/reader/files/touches";
-import { deriveTitle } from "#lib/reader/titles/find";
+import { deriveTitle } from "#lib/reader/titles/derive-title";
 import { describe as describeMessage } from "#lib/search/speaker";
 
 describe("what a member sends is read in a time that grows with its length:", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deriveTitle, titleRanks } from "#lib/reader/titles/find";
+import { deriveTitle, titleRanks } from "#lib/reader/titles/derive-title";
 import { isWeak } from "#lib/reader/titles/lines";
 
 const user = (text: string, kind?: string) => ({ role: "user", text, kind });

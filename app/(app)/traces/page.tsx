@@ -5,7 +5,7 @@ import { answerOverloaded } from "#lib/current-request";
 import { isOverload, SpoorError } from "#lib/errors";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { type Excerpts, readExcerpts } from "#lib/search/excerpts";
-import { countPending } from "#lib/search/find";
+import { countPending } from "#lib/search/find-documents";
 import { isRanked, parseQuery } from "#lib/search/query";
 import { readTraceBranches, withPullRequests } from "#lib/traces/evidence";
 import { countTraces } from "#lib/traces/facets";

@@ -1,4 +1,4 @@
-import { FileFault, type PartLimits, splitFile } from "./parts";
+import { FileFault, type PartLimits, splitFile } from "./split-file";
 import { sendPart, type UploadAnswer } from "./send";
 
 /** In bytes of the file. */

@@ -1,4 +1,4 @@
-import type { UploadPart } from "./parts";
+import type { UploadPart } from "./split-file";
 
 /** `later` may be retried after some seconds, `refused` never. */
 export type UploadAnswer =

@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
 import { FileRow } from "./file-row";
-import type { PartLimits } from "./parts";
+import type { PartLimits } from "./split-file";
 import { type FileState, sendFile } from "./run";
 
 type Listed = FileState & { id: number; sendAgain: () => void };

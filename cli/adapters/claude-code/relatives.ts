@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { formatResponse } from "../gemini/parts.ts";
+import { formatResponse } from "../gemini/response-parts.ts";
 import { getHomeRoot } from "../search-roots.ts";
 import { asFields, asString, joinTexts } from "../values.ts";
 import { findSessions } from "./discovery.ts";

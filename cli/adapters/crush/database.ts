@@ -4,7 +4,7 @@ import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { hasColumn, makeInputPath, readJsonList, selectBounded } from "../sqlite.ts";
 import { asFields, asString, toMilliseconds } from "../values.ts";
-import { type PartFacts, readPart } from "./parts.ts";
+import { type PartFacts, readPart } from "./message-parts.ts";
 
 export const source = "crush";
 

@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { makeNotice, makeToolCall, makeToolResult, toThoughts, withAttachments, withTime } from "../messages.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
-import { listAttachments, readExitCode, readPartText, readResponse, splitUserText } from "./parts.ts";
+import { listAttachments, readExitCode, readPartText, readResponse, splitUserText } from "./response-parts.ts";
 
 const injected =
   /^\s*<(?:session_context|state_snapshot|hook_context)\b|^You have [\w ]+\. You have one final chance to complete the task/;

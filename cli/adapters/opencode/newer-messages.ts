@@ -2,7 +2,7 @@ import type { Fields } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { makeNotice, makeToolCall, makeToolResult, toNotices, toTexts, toThoughts, withTime } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
-import { makeFileMessage, readErrors } from "./parts.ts";
+import { makeFileMessage, readErrors } from "./part-messages.ts";
 
 const skippedTypes = new Set(["agent-switched", "model-switched"]);
 

@@ -5,7 +5,7 @@ import { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { asFields, asString } from "../values.ts";
 import { readNewerMessage } from "./newer-messages.ts";
-import { readErrors, readPart, readUsage } from "./parts.ts";
+import { readErrors, readPart, readUsage } from "./part-messages.ts";
 
 const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z(?: \(fork #\d+\))?$/;
 

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { listAttachments, readExitCode, readPartText, readResponse, splitUserText } from "../gemini/parts.ts";
+import { listAttachments, readExitCode, readPartText, readResponse, splitUserText } from "../gemini/response-parts.ts";
 import { makeNotice, makeThought, makeToolCall, makeToolResult, toNotices, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";

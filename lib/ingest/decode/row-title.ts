@@ -1,5 +1,5 @@
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
-import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
+import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/derive-title";
 import { maskForOthers } from "#lib/secrets/mask";
 
 export function deriveRowTitle(messages: readonly BatchMessage[]): {

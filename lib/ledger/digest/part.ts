@@ -14,7 +14,7 @@ import type {
 import { deleteDigests, findUntitled, readDigests, type StoredDigest, writeDigests } from "#lib/ledger/sql/digest";
 import { readOutcome } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
-import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/find";
+import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/derive-title";
 import { describeTool } from "#lib/reader/tools/tools";
 import { maskForOthers } from "#lib/secrets/mask";
 

@@ -5,7 +5,7 @@ import { exactText } from "#lib/fields";
 import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import type { recallPlaces } from "#lib/mcp/api";
 import { attemptsFor, tellingWords } from "#lib/mcp/error-line";
-import { type FoundMessages, findSessions } from "#lib/mcp/find";
+import { type FoundMessages, findSessions } from "#lib/mcp/find-sessions";
 import { named, quotation, shown } from "#lib/mcp/quote";
 import { cutExcerpt, saidIn } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";

@@ -5,7 +5,7 @@ import { exactText } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
-import { type FoundMessages, findSessions, splitWords } from "#lib/mcp/find";
+import { type FoundMessages, findSessions, splitWords } from "#lib/mcp/find-sessions";
 import { named, quotation } from "#lib/mcp/quote";
 import { cutExcerpt } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";

@@ -10,7 +10,7 @@ import { copyStream } from "#lib/copy-format";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
 import type { Bucket } from "#lib/search/block";
-import { smallMetadataSql } from "#lib/search/sql/read";
+import { smallMetadataSql } from "#lib/search/sql/block-rows";
 
 /** The higher `age`, the newer the traces, approximately. */
 export type NewBlock = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };

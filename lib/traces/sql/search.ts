@@ -2,8 +2,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
-import type { Hits } from "#lib/search/find";
-import { isHit } from "#lib/search/sql/read";
+import type { Hits } from "#lib/search/find-documents";
+import { isHit } from "#lib/search/sql/block-rows";
 import { comesAfter, isSelected, type ListPlace, listOrder, type PlainSelection } from "#lib/traces/sql/conditions";
 
 export type SearchScope = { userId: string; selection: PlainSelection; after: ListPlace | undefined };

@@ -7,7 +7,7 @@ import { computePrice } from "#lib/prices/price";
 import { makeCombiner } from "#lib/reader/files/combined";
 import { countChange } from "#lib/reader/line-diff";
 import { parseRemote } from "#lib/reader/remote";
-import { deriveTitle } from "#lib/reader/titles/find";
+import { deriveTitle } from "#lib/reader/titles/derive-title";
 import { Collector } from "#lib/search/collect";
 import { forEachTerm } from "#lib/search/terms";
 import { countHomes } from "#lib/traces/homes";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { makeRecentCache } from "../../../app/(app)/traces/[id]/drawing/draw.ts";
 import { operations } from "../../../app/(app)/traces/[id]/drawing/operations.ts";
 import { toHtml } from "../../../app/(app)/traces/[id]/messages/markup.ts";
-import type { Read } from "../../../app/(app)/traces/[id]/segments/read.ts";
+import type { Read } from "../../../app/(app)/traces/[id]/segments/read-segment.ts";
 import { makeSegmentRows } from "../../../app/(app)/traces/[id]/segments/rows.ts";
 import { message } from "./rendering";
 

@@ -5,7 +5,7 @@ import type { OwnFields } from "#lib/ingest/decode/content-hash";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { UploadSource } from "#lib/ingest/process/sql/traces";
 import { storableJson } from "#lib/json";
-import { type Beginning, beginningCharacters } from "#lib/reader/titles/find";
+import { type Beginning, beginningCharacters } from "#lib/reader/titles/derive-title";
 
 export type StoredFields = OwnFields & {
   id: string;

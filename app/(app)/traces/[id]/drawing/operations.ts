@@ -5,7 +5,7 @@ import { forOthers, type HiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
-import type { Read } from "../segments/read";
+import type { Read } from "../segments/read-segment";
 import { makeSegmentRows, type SegmentRows } from "../segments/rows";
 import { sampleMessages } from "./sample";
 

@@ -11,7 +11,7 @@ import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";
 import { formatMilliseconds } from "../messages/clock";
 import type { Sessions, Whose } from "../messages/scene";
-import { readRow, readSegment } from "./read";
+import { readRow, readSegment } from "./read-segment";
 import type { BodyRequest, SegmentRequest } from "./request";
 
 export type Markup = { __html: string };

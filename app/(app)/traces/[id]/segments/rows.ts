@@ -1,7 +1,7 @@
 import type { ReaderRow } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { getDrawingCost } from "../messages/folding";
-import type { Read } from "./read";
+import type { Read } from "./read-segment";
 
 export type SegmentRows = {
   rows: ReaderRow[];

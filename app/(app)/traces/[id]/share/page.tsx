@@ -4,7 +4,7 @@ import { notFound } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import type { Outline, Turn } from "#lib/reader/outline";
-import { getTitle } from "#lib/reader/titles/find";
+import { getTitle } from "#lib/reader/titles/derive-title";
 import { checkForOthers } from "#lib/traces/check";
 import { readOutline } from "#lib/traces/outline";
 import { hasPictures } from "#lib/traces/pictures";

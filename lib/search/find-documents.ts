@@ -6,7 +6,7 @@ import { type Expanded, expand } from "#lib/search/expand";
 import { keepSlots, knownSlots } from "#lib/search/known-slots";
 import { countSlots, hasBit, maxDocuments, maxSlots, orInto, setBit, slotsWith } from "#lib/search/posting";
 import type { QueryGroup, SearchQuery } from "#lib/search/query";
-import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
+import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/block-rows";
 import type { QueryUnit } from "#lib/search/unit";
 
 export type Hits = HitBits & { count: number; documents: number };
