@@ -7,7 +7,7 @@ import { requestIdHeader } from "#lib/http/request-id";
 export async function register(): Promise<void> {
   // The middleware's runtime traces nothing.
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
-  const { startServing } = await import("#lib/server/serving");
+  const { startServing } = await import("#server/http/serving");
   await startServing();
   const { startTracing } = await import("#lib/observability/tracing");
   await startTracing("spoor-web");

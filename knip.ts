@@ -2,7 +2,9 @@ import tools from "./tools/package.json" with { type: "json" };
 
 export default {
   entry: [
-    "lib/server/{is-built,start,installed,prepare,web,worker,demo,admin,move,distribute,environment}.ts",
+    "server/{start,installed,prepare,web,worker}.ts",
+    "server/build/is-built.ts",
+    "server/commands/{demo,admin,move,distribute,environment}.ts",
     "lib/ingest/decode/thread-entry.ts",
     ".ci/*.mjs",
     "scripts/release/spoor-server.mjs",
@@ -14,7 +16,8 @@ export default {
   ],
   project: [
     "app/**/*.{ts,tsx}",
-    "lib/**/*.{ts,mjs}",
+    "lib/**/*.ts",
+    "server/**/*.{ts,mjs}",
     "cli/**/*.ts",
     "tests/**/*.ts",
     "prisma/*.ts",

@@ -3,7 +3,7 @@ import type { NextConfig } from "next";
 import { PHASE_PRODUCTION_BUILD } from "next/constants.js";
 import { closedPolicy, iconsCacheControl, securityHeaders } from "./lib/http/headers.ts";
 import { limits } from "./lib/limits.ts";
-import { webDigest } from "./lib/server/sources.ts";
+import { webDigest } from "./server/build/sources.ts";
 
 const listed = (headers: Record<string, string>) => Object.entries(headers).map(([key, value]) => ({ key, value }));
 
@@ -23,7 +23,7 @@ const config: NextConfig = {
   outputFileTracingExcludes: { "*": ["node_modules/sharp/**", "node_modules/@img/**"] },
   images: { unoptimized: true },
   experimental: {
-    // Next buffers this much of a body for the middleware; lib/server/refusals.ts refuses longer ones.
+    // Next buffers this much of a body for the middleware; server/http/refusals.ts refuses longer ones.
     proxyClientMaxBodySize: limits.maxPageBodyBytes,
     // Loading all pages would add a second to each start.
     preloadEntriesOnStart: false,
@@ -36,7 +36,7 @@ const config: NextConfig = {
     { source: "/.well-known/oauth-protected-resource/:path(mcp)?", destination: "/api/oauth/resource" },
     { source: "/.well-known/oauth-authorization-server", destination: "/api/oauth/server" },
   ],
-  // For hosts that run Next by themselves; lib/server/listener.ts sets the same headers.
+  // For hosts that run Next by themselves; server/http/listener.ts sets the same headers.
   headers: async () => [
     { source: "/(.*)", headers: listed(securityHeaders) },
     { source: "/:name(icon|agents).svg", headers: listed({ "Content-Type": "image/svg+xml; charset=utf-8" }) },

@@ -26,6 +26,6 @@ export const running = {
   file: process.argv[1] ?? "",
   /** The build inserts the application's version. */
   version: typeof SPOOR_VERSION === "string" ? SPOOR_VERSION : "source",
-  /** The server inserts its address when it delivers the file (lib/server/client-file.ts). */
+  /** The server inserts its address when it delivers the file (server/build/client-file.ts). */
   deliveredBy: "@SPOOR_SERVER@",
 };

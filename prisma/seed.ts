@@ -7,8 +7,8 @@ import { operator } from "#lib/auth/audit";
 import { openSetup } from "#lib/auth/setup";
 import { pool } from "#lib/db/client";
 import { EnvError } from "#lib/errors";
-import { runCommand, say } from "#lib/server/command";
-import { prepareSchema, withDatabase } from "#lib/server/database";
+import { runCommand, say } from "#server/commands/command";
+import { prepareSchema, withDatabase } from "#server/commands/database";
 import { fill } from "./fill.ts";
 
 function readOptions(): { messages: number; session: number; seed: number } {

@@ -21,13 +21,16 @@ for (const file of git("ls-files", "lib/**.ts", "app/**.ts", "app/**.tsx", "cli/
     if (phrase.test(text)) phrases += 1;
     ofFile += text.split(/\s+/).length;
   }
-  if (ofFile > limits.wordsPerFile) problems.push(`${file}: ${ofFile} words of comments, at most ${limits.wordsPerFile}`);
+  if (ofFile > limits.wordsPerFile)
+    problems.push(`${file}: ${ofFile} words of comments, at most ${limits.wordsPerFile}`);
   words += ofFile;
   for (const [, name] of source.matchAll(/(?:function|const) ([a-z]\w*Of)(?: = (?:async )?(?:\(|\w+ =>)|[<(])/g))
     problems.push(`${file}: ${name} is no verb`);
 }
 if (phrases / comments > limits.phrases)
-  problems.push(`${phrases} of ${comments} comments begin with What, Whether, Of, Where, How, Who, One that or So many`);
+  problems.push(
+    `${phrases} of ${comments} comments begin with What, Whether, Of, Where, How, Who, One that or So many`,
+  );
 if (words > limits.words) problems.push(`${words} words of comments, at most ${limits.words}`);
 
 for (const subject of git("log", "--no-merges", "--max-count=50", "--format=%s"))

@@ -1,7 +1,7 @@
 import { endpoint, route } from "#lib/api/route";
 import { notFound } from "#lib/errors";
 import { answerKept } from "#lib/http/kept";
-import { readClient } from "#lib/server/client-file";
+import { readClient } from "#server/build/client-file";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint({ auth: "none" }, async ({ request }) => {

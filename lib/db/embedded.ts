@@ -75,7 +75,7 @@ export async function readMajorVersion(dataDir: string): Promise<number | undefi
 export const isInUse = async (dataDir: string): Promise<boolean> =>
   (await findOwner(ownerFile(resolve(dataDir)))) !== undefined;
 
-/** Without it a killed upgrade (lib/server/move.ts) would leave an empty cluster. */
+/** Without it a killed upgrade (server/commands/move.ts) would leave an empty cluster. */
 async function endUpgrade(folder: string): Promise<void> {
   const [cluster, upgraded] = [join(folder, "postgres"), join(folder, "upgrade/postgres")];
   if (existsSync(cluster) || !existsSync(join(upgraded, "PG_VERSION"))) return;

@@ -2,7 +2,7 @@ import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
 
-/** lib/server/client-address.ts sets it on every request. */
+/** server/http/client-address.ts sets it on every request. */
 export const clientAddressHeader = "x-spoor-client-address";
 
 type WebServer = "own" | "another" | false;

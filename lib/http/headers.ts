@@ -1,4 +1,4 @@
-// lib/server/listener.ts sets these, and next.config.ts on hosts that run Next by themselves.
+// server/http/listener.ts sets these, and next.config.ts on hosts that run Next by themselves.
 
 const unusedFeatures = [
   "accelerometer",

@@ -1,7 +1,14 @@
 // Scores documents by the index alone.
 import "server-only";
 import type { PoolClient } from "pg";
-import { type BlockMatch, type Hits, hitsIn, type Matched, readTerms, type TermSlots } from "#lib/search/find-documents";
+import {
+  type BlockMatch,
+  type Hits,
+  hitsIn,
+  type Matched,
+  readTerms,
+  type TermSlots,
+} from "#lib/search/find-documents";
 import {
   countSlots,
   forEachSlot,

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
-/** `text`, `unset` and `allowed` appear in docs/operations.md and .env.example (lib/server/environment.ts). */
+/** `text`, `unset` and `allowed` appear in docs/operations.md and .env.example (server/commands/environment.ts). */
 export type Variable<T extends z.ZodType = z.ZodType> = {
   schema: T;
   text: string;

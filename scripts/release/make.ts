@@ -3,9 +3,9 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { sha256 } from "#lib/digest";
-import { buildIfNeeded } from "#lib/server/build";
-import { serverFolder } from "#lib/server/stamps";
-import { packClient } from "#lib/server/pack-client";
+import { buildIfNeeded } from "#server/build/build";
+import { packClient } from "#server/build/pack-client";
+import { serverFolder } from "#server/build/stamps";
 import { readComponents } from "./components.ts";
 import { findNotes } from "./notes.ts";
 import { packServer } from "./server-package.ts";

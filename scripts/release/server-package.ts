@@ -1,7 +1,7 @@
 // The npm package of the server: what the build made, with all that it needs to run, and PostgreSQL as optional packages.
 import { chmod, copyFile, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { packFolder } from "#lib/server/pack-client";
+import { packFolder } from "#server/build/pack-client";
 
 const name = "spoor-server";
 /** As `scripts/release/spoor-server.mjs` demands it: zstd came to Node 22 with 22.15. */

@@ -13,7 +13,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Starts the server as `npm start` does, with nothing but these variables. @returns how it ended within 20 s */
 async function start(variables: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, ["lib/server/npm-start.mjs"], {
+  const child = spawn(process.execPath, ["server/npm-start.mjs"], {
     env: { NODE_ENV: "production", PATH: process.env.PATH, DATA_DIR: folder, ...variables },
     stdio: ["ignore", "ignore", "pipe"],
   });

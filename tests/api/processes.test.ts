@@ -6,7 +6,7 @@ import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { env, requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
-import { program, supervise } from "#lib/server/processes";
+import { program, supervise } from "#server/processes";
 import { plainBrowser } from "../support/plain-browser.ts";
 import { get, owner, post, provideOwnedServer, type Server, someAddress } from "../support/server.ts";
 import { bearer, sessionCookie, unknownToken } from "./client.ts";

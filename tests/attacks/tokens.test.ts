@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { webDigest } from "#lib/server/sources";
+import { webDigest } from "#server/build/sources";
 import { bearer, expectProblem, sessionCookie } from "../api/client.ts";
 import { fieldsOf } from "../support/form.ts";
 import { get, ingest, logIn, post, provideOwnedServer, someAddress } from "../support/server.ts";

@@ -12,8 +12,8 @@ import { freePort } from "#lib/db/ports";
 import { distribute } from "#lib/db/sql/distribute";
 import { setEnv } from "#lib/env";
 import { installQueues } from "#lib/queue/queues";
-import { buildIfNeeded } from "#lib/server/build";
-import { supervise } from "#lib/server/processes";
+import { buildIfNeeded } from "#server/build/build";
+import { supervise } from "#server/processes";
 import { findCitus, startCluster } from "../growth/cluster.ts";
 import { createAccount } from "../support/account.ts";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
@@ -58,8 +58,8 @@ async function startSetup(setup: Setup, directUrl: string): Promise<Running> {
   for (let n = 0; n < setup.pairs; n += 1) {
     const port = await freePort();
     const wanted = [
-      { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
-      { name: "web", words: ["lib/server/web.ts"] },
+      { name: "worker", words: ["--conditions=react-server", "server/worker.ts"] },
+      { name: "web", words: ["server/web.ts"] },
     ];
     const { stop } = await supervise(wanted, { ...own, PORT: String(port) });
     endings.push(stop);

@@ -14,8 +14,8 @@ import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { runJob } from "#lib/ingest/process/run-job";
 import { indexNext } from "#lib/search/indexer";
-import { prepareDatabase, prepareSchema } from "#lib/server/database";
 import { rankTraces } from "#lib/traces/ranking";
+import { prepareDatabase, prepareSchema } from "#server/commands/database";
 import { percentile } from "./measure.ts";
 
 /** `q` is asked; the answer is the session with this source id, and any of the messages at these positions. */

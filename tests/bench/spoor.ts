@@ -8,9 +8,9 @@ import { createTokenByHand } from "#lib/auth/tokens";
 import { closeDatabase, pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { env, requiredEnv, setEnv } from "#lib/env";
-import { buildIfNeeded } from "#lib/server/build";
-import { prepareDatabase, prepareSchema } from "#lib/server/database";
-import { startProcesses } from "#lib/server/serve";
+import { buildIfNeeded } from "#server/build/build";
+import { prepareDatabase, prepareSchema } from "#server/commands/database";
+import { startProcesses } from "#server/http/serve";
 import { residentBytes } from "../support/resident.ts";
 import { post } from "./post.ts";
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { clientFile } from "#lib/server/stamps";
+import { clientFile } from "#server/build/stamps";
 import { whoami } from "../../cli/commands/account.ts";
 import { doctor } from "../../cli/commands/doctor.ts";
 import { login } from "../../cli/commands/login.ts";

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { clientFile } from "#lib/server/stamps";
+import { clientFile } from "#server/build/stamps";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { commandNames, formatHelp } from "../../cli/help.ts";
 import { parseInput } from "../../cli/sessions/inputs.ts";

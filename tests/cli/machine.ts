@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { sha256 } from "#lib/digest";
-import { clientFile } from "#lib/server/stamps";
+import { clientFile } from "#server/build/stamps";
 import { ended } from "../support/client.ts";
 import { runFile } from "./in-process.ts";
 

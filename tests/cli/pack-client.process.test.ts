@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { packClient } from "#lib/server/pack-client";
+import { packClient } from "#server/build/pack-client";
 import { version } from "../../package.json" with { type: "json" };
 import { ended } from "../support/client.ts";
 import { longTest } from "../support/long.ts";

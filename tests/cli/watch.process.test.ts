@@ -3,7 +3,7 @@ import { appendFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/prom
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { clientFile } from "#lib/server/stamps";
+import { clientFile } from "#server/build/stamps";
 import { until } from "../faults/wait.ts";
 import { ended, wrote } from "../support/client.ts";
 import { isLong, longTest } from "../support/long.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
-import { clientFile } from "#lib/server/stamps";
+import { clientFile } from "#server/build/stamps";
 import { ended, provideClient } from "../support/client.ts";
 import { startFake } from "./fake-server.ts";
 import { linesOf, writeBelow } from "./home.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbedded } from "#lib/db/embedded";
 import { freePort } from "#lib/db/ports";
-import { buildIfNeeded } from "#lib/server/build";
+import { buildIfNeeded } from "#server/build/build";
 import { cookiesOf, fieldsOf, sendForm } from "../support/form.ts";
 import { buildImage } from "./dockerfile.ts";
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { sendHeartbeat } from "#lib/observability/heartbeat";
-import { webDigest } from "#lib/server/sources";
+import { webDigest } from "#server/build/sources";
 import { asResponse, bearer, expectProblem, openRequest } from "../api/client.ts";
 import { until } from "../faults/wait.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hashOptions } from "../support/server.ts";
 
 const words = {
-  web: { file: "lib/server/web.ts", flags: [] as string[] },
-  worker: { file: "lib/server/worker.ts", flags: ["--conditions=react-server"] },
-  launcher: { file: "lib/server/npm-start.mjs", flags: [] as string[] },
+  web: { file: "server/web.ts", flags: [] as string[] },
+  worker: { file: "server/worker.ts", flags: ["--conditions=react-server"] },
+  launcher: { file: "server/npm-start.mjs", flags: [] as string[] },
 };
 
 /** How a process is broken (preload.ts). Points are numbered from 1; with 0 it only reports them. */

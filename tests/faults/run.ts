@@ -1,6 +1,6 @@
 // `npm run test:faults [-- NAME…] [-- --quick] [-- --seed=N] [-- --json]`: injects every fault of docs/faults.md into a
 // running Spoor, and checks the outcome.
-import { buildIfNeeded } from "#lib/server/build";
+import { buildIfNeeded } from "#server/build/build";
 import { Bench, type Fault } from "./fault.ts";
 import { processFaults } from "./processes.ts";
 import { requestFaults } from "./requests.ts";

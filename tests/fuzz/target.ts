@@ -13,7 +13,7 @@ import { inspected } from "./memory.ts";
 export async function startTarget(environment: Record<string, string>, logFile: string) {
   const port = await freePort();
   const log = openSync(logFile, "w");
-  const launcher = spawn(process.execPath, ["lib/server/npm-start.mjs"], {
+  const launcher = spawn(process.execPath, ["server/npm-start.mjs"], {
     stdio: ["ignore", log, log],
     env: {
       ...process.env,

@@ -57,7 +57,7 @@ async function sendAll({ token }: Sender): Promise<string[]> {
 
 /** Keeps two workers running and kills one of them now and then. */
 async function killWorkers(until: AbortSignal): Promise<void> {
-  const start = () => fork("lib/server/worker.ts", { execArgv: ["--conditions=react-server"], stdio: "ignore" });
+  const start = () => fork("server/worker.ts", { execArgv: ["--conditions=react-server"], stdio: "ignore" });
   const workers = [start(), start()];
   while (!until.aborted) {
     await sleep(kills < size.kills ? 4000 : 500); // so long that a worker has started and works

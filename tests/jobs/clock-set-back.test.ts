@@ -10,8 +10,8 @@ import { hasWorker, sendHeartbeat, takeTurn } from "#lib/observability/heartbeat
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss } from "#lib/queue/worker-boss";
-import { drainQueues } from "#lib/server/drain";
-import { isWithin, takeHour } from "#lib/server/hourly";
+import { drainQueues } from "#server/background/drain";
+import { isWithin, takeHour } from "#server/background/hourly";
 import { accept, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 

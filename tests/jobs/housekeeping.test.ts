@@ -10,10 +10,10 @@ import { getJob, getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
-import { housekeep, housekeepHourly } from "#lib/server/housekeeping";
 import { purgeReports, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { purgeShares } from "#lib/traces/shares";
+import { housekeep, housekeepHourly } from "#server/background/housekeeping";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 

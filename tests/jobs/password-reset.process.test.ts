@@ -12,7 +12,7 @@ import { pool } from "#lib/db/client";
 import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
 import { EnvError, UsageError } from "#lib/errors";
-import { runAdmin } from "#lib/server/admin-commands";
+import { runAdmin } from "#server/commands/admin-commands";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { isLong } from "../support/long.ts";
 import { owner, setupToken, someAddress } from "../support/server.ts";
@@ -157,7 +157,7 @@ describe("npm run admin", () => {
   test("is a program, which reports an error in one line, and ends with 2 for wrong words and with 1 for all else", async () => {
     const run = (...words: string[]) => {
       const env = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
-      const options = ["--conditions=react-server", "lib/server/admin.ts", ...words];
+      const options = ["--conditions=react-server", "server/commands/admin.ts", ...words];
       return new Promise<{ status: number; errors: string }>((resolve) => {
         execFile(process.execPath, options, { env }, (error, _, errors) =>
           resolve({ status: Number(error?.code ?? 0), errors }),

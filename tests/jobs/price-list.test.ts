@@ -7,7 +7,7 @@ import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { applyPriceList, fetchText } from "#lib/prices/list";
 import { computePrice } from "#lib/prices/price";
-import { refreshPriceList, takePriceList } from "#lib/server/price-list";
+import { refreshPriceList, takePriceList } from "#server/background/price-list";
 import { provideOwner } from "../support/server.ts";
 
 await provideOwner();

@@ -8,7 +8,7 @@ import { runJob } from "#lib/ingest/process/run-job";
 import { replayJob } from "#lib/ingest/replay";
 import { takeOne } from "#lib/queue/enqueuer";
 import { installQueues, queues } from "#lib/queue/queues";
-import { drainQueues } from "#lib/server/drain";
+import { drainQueues } from "#server/background/drain";
 import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";
 import { refuse } from "../support/refusing.ts";
 import { provideOwner } from "../support/server.ts";

@@ -189,7 +189,7 @@ test("the tables can be distributed as they are; without the extension `npm run 
 });
 
 test("npm run distribute -- --check tells it all, and ends with 1 where something would fail", async () => {
-  const words = ["--conditions=react-server", "lib/server/distribute.ts"];
+  const words = ["--conditions=react-server", "server/commands/distribute.ts"];
   const run = (...more: string[]) =>
     promisify(execFile)(process.execPath, [...words, ...more]).catch(
       (error: { code: number; stderr: string }) => error,

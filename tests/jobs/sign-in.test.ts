@@ -13,7 +13,7 @@ import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { clientAddressHeader, trustClientAddressHeader } from "#lib/http/address";
 import { limits } from "#lib/limits";
-import { housekeep } from "#lib/server/housekeeping";
+import { housekeep } from "#server/background/housekeeping";
 import { cookiesOf } from "../support/form.ts";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { owner, provideOwner } from "../support/server.ts";

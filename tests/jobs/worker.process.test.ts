@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { requiredEnv } from "#lib/env";
 import { getJob } from "#lib/ingest/jobs";
-import { program } from "#lib/server/processes";
+import { program } from "#server/processes";
 import { testEnvironment } from "../support/database.ts";
 import { accept, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";

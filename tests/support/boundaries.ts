@@ -22,7 +22,6 @@ const layers = [
   ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"],
   ["mcp"],
   ["api"],
-  ["server"],
 ];
 
 const domains = ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"];
@@ -42,8 +41,13 @@ const isClient = ({ text }: Module) => /^["']use client["']/m.test(text);
 
 const rules: Rule[] = [
   {
-    reason: "lib never imports app: web, worker and tests share it, and it knows of no page and no route",
-    breaks: ({ path }, target) => path.startsWith("lib/") && target.startsWith("app/"),
+    reason:
+      "lib imports neither app nor server: web, worker and tests share it, and it knows of no page and no process",
+    breaks: ({ path }, target) => path.startsWith("lib/") && /^(?:app|server)\//.test(target),
+  },
+  {
+    reason: "server never imports app: a process runs Next's build and knows of no page",
+    breaks: ({ path }, target) => path.startsWith("server/") && target.startsWith("app/"),
   },
   {
     reason: "inside lib imports go down the layers: what imports something above it can only be understood with it",
@@ -95,7 +99,7 @@ const rules: Rule[] = [
     reason: "a client component imports schemas, types and components only: all else would go to the browser or break",
     breaks: (module, target) =>
       isClient(module) &&
-      target.startsWith("lib/") &&
+      /^(?:lib|server)\//.test(target) &&
       !/^lib\/([^/]+\/schema|auth\/password-strength)\.ts$/.test(target),
   },
 ];
@@ -184,7 +188,7 @@ const environmentReaders = ["lib/env.ts", "lib/variables/operator-command.ts"];
 function touchesEnvironment(path: string, text: string): boolean {
   const spread = /\.\.\.process\.env/g; // handing the whole environment to a child reads nothing of it
   return (
-    /^(lib|app)\//.test(path) &&
+    /^(lib|server|app)\//.test(path) &&
     !environmentReaders.includes(path) &&
     text.replaceAll(spread, "").includes("process.env")
   );
@@ -193,11 +197,11 @@ function touchesEnvironment(path: string, text: string): boolean {
 function lacksGuard(path: string, text: string, imports: string[]): boolean {
   const guarded = /^import "server-only";$/m.test(text);
   const needs = imports.some((target) => /^lib\/db\/|^pg$|^lib\/queue\//.test(target)) || /requiredEnv/.test(text);
-  return path.startsWith("lib/") && path !== "lib/env.ts" && needs && !guarded && !exempt.has(path);
+  return /^(lib|server)\//.test(path) && path !== "lib/env.ts" && needs && !guarded && !exempt.has(path);
 }
 
 function resolve(from: string, specifier: string): string {
-  if (specifier.startsWith("#lib/")) return `lib/${specifier.slice(5)}.ts`;
+  if (/^#(?:lib|server)\//.test(specifier)) return `${specifier.slice(1)}.ts`;
   if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier));
   return specifier;
 }
@@ -209,7 +213,7 @@ export function tooManyLooseFiles(paths: string[]): string[] {
 }
 
 /** Every source file of the application, below the project's folder. */
-export const sourceFiles = () => filesOf(["app", "cli", "lib"], ["middleware.ts", "instrumentation.ts"]);
+export const sourceFiles = () => filesOf(["app", "cli", "lib", "server"], ["middleware.ts", "instrumentation.ts"]);
 
 /** The tests, and what they share, that have too many lines. */
 export async function longTests(): Promise<string[]> {

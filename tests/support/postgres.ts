@@ -6,7 +6,7 @@ import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { distribute } from "#lib/db/sql/distribute";
 import { installQueues } from "#lib/queue/queues";
-import { buildIfNeeded, buildProgramsIfNeeded } from "#lib/server/build";
+import { buildIfNeeded, buildProgramsIfNeeded } from "#server/build/build";
 import { closeToAll, makeClusterDatabase, nodesOf, run, urlOf } from "./nodes.ts";
 
 declare module "vitest" {

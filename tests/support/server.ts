@@ -10,7 +10,7 @@ import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
 import type { Scope } from "#lib/fields";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
-import { program, supervise } from "#lib/server/processes";
+import { program, supervise } from "#server/processes";
 import { checkStatements, Statements } from "../growth/recorded.ts";
 import { emptyDatabase, freshDatabase, switchDatabase, testEnvironment } from "./database.ts";
 import { tell, tellable } from "./told.ts";

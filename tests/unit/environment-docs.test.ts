@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { environment } from "#lib/env";
-import { documentEnvironment, exampleEnvironment } from "#lib/server/environment";
+import { documentEnvironment, exampleEnvironment } from "#server/commands/environment";
 
 test("docs/operations.md and .env.example are what lib/env.ts says (npm run docs:env)", async () => {
   const operations = await readFile("docs/operations.md", "utf8");

@@ -17,11 +17,11 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const node = (...words: string[]) =>
   spawnSync(process.execPath, ["--conditions=react-server", ...words], { cwd: folder });
-const isBuilt = (...words: string[]) => node(resolve("lib/server/is-built.ts"), ...words).status === 0;
+const isBuilt = (...words: string[]) => node(resolve("server/build/is-built.ts"), ...words).status === 0;
 
 /** Leaves the stamps of a build of the folder as it is now. */
 function build(): void {
-  const { href } = pathToFileURL(resolve("lib/server/stamps.ts"));
+  const { href } = pathToFileURL(resolve("server/build/stamps.ts"));
   const script = `import { writeFileSync } from "node:fs"; import { missing, stamps } from "${href}";
     writeFileSync("dist/spoor.mjs", "");
     for (const [output, path] of Object.entries(stamps)) { const digest = missing(output); if (digest) writeFileSync(path, digest); }`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { makeLedgerPace } from "#lib/server/ledger-pace";
+import { makeLedgerPace } from "#server/background/ledger-pace";
 
 describe("the ledger's pace", () => {
   test("lets open uploads and the followers of a large one go first", () => {

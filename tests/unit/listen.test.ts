@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { chooseAddresses, listenAt, warnAboutHttp } from "#lib/server/listen";
+import { chooseAddresses, listenAt, warnAboutHttp } from "#server/http/listen";
 
 const loopback = ["127.0.0.1", "::1"];
 const local = [

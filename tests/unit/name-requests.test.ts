@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { requestIdHeader } from "#lib/http/request-id";
-import { nameRequests } from "#lib/server/bare";
+import { nameRequests } from "#server/http/bare";
 
 const forged = "01900000-0000-7000-8000-000000000000";
 const server = createServer(({ url, headers }, response) => response.end(`${url} ${headers[requestIdHeader]}`));

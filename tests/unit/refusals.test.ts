@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { cutUserAgent, findRefusal } from "#lib/server/refusals";
+import { cutUserAgent, findRefusal } from "#server/http/refusals";
 
 test.each(["/shared/%E0%A4%A", "/traces/%ff?at=1", "/pull/a/%/1", "/api/traces/%ff"])(
   "a path with an escape of no character, %s, is missing, for pages as well",

@@ -3,8 +3,8 @@ import { IncomingMessage, type ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import { isPage } from "#lib/server/refusals";
-import { hasTooManyPages, limitBodies, renderInTurn } from "#lib/server/request-limits";
+import { isPage } from "#server/http/refusals";
+import { hasTooManyPages, limitBodies, renderInTurn } from "#server/http/request-limits";
 
 afterEach(() => vi.useRealTimers());
 

@@ -13,8 +13,8 @@ const comparing = [
   "lib/ingest/masking/sql.ts",
   "lib/ingest/raw/removal.ts",
   "lib/reader/live.ts",
-  "lib/server/hourly.ts",
-  "lib/server/housekeeping.ts",
+  "server/background/hourly.ts",
+  "server/background/housekeeping.ts",
   "lib/telemetry/post.ts",
 ];
 

@@ -9,11 +9,11 @@ const startSeconds = 120;
 
 /** What `npm start` of a version runs, without npm, which would not pass signals on. */
 const launcherOf = (folder: string) =>
-  existsSync(join(folder, "lib/server/npm-start.mjs"))
-    ? ["lib/server/npm-start.mjs"]
-    : ["--conditions=react-server", "lib/server/start.ts"];
+  existsSync(join(folder, "server/npm-start.mjs"))
+    ? ["server/npm-start.mjs"]
+    : ["--conditions=react-server", "server/start.ts"];
 
-/** A launcher of a version, with what it printed: `lib/server/start.ts` in its folder. */
+/** A launcher of a version, with what it printed: `server/start.ts` in its folder. */
 export class Launched {
   readonly url: string;
   readonly name: string;

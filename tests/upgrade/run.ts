@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { startEmbedded } from "#lib/db/embedded";
-import { buildIfNeeded } from "#lib/server/build";
+import { buildIfNeeded } from "#server/build/build";
 import { createAccount } from "../support/account.ts";
 import { account, Load } from "./load.ts";
 import { Launched } from "./process.ts";

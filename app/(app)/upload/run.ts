@@ -1,5 +1,5 @@
-import { FileFault, type PartLimits, splitFile } from "./split-file";
 import { sendPart, type UploadAnswer } from "./send";
+import { FileFault, type PartLimits, splitFile } from "./split-file";
 
 /** In bytes of the file. */
 export type FileState = {

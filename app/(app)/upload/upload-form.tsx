@@ -1,8 +1,8 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
 import { FileRow } from "./file-row";
-import type { PartLimits } from "./split-file";
 import { type FileState, sendFile } from "./run";
+import type { PartLimits } from "./split-file";
 
 type Listed = FileState & { id: number; sendAgain: () => void };
 

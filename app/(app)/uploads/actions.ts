@@ -4,7 +4,7 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { getJob } from "#lib/ingest/jobs";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
-import { processSoon } from "#lib/server/after-response";
+import { processSoon } from "#server/background/after-response";
 import { formatQuantity } from "../../components/figures";
 import type { FormState } from "../../components/form";
 import { refuseForeignOrigin, text, toFormState } from "../../components/form-guard";

@@ -2,7 +2,7 @@ import { endpoint, route } from "#lib/api/route";
 import { drainNow } from "#lib/api/service";
 import { env } from "#lib/env";
 import { requireSecret } from "#lib/http/secret";
-import { drainQueues } from "#lib/server/drain";
+import { drainQueues } from "#server/background/drain";
 
 /** In seconds, for hosts that bound a call: the time of draining (lib/limits.ts), and for the last job to end. */
 export const maxDuration = 60;

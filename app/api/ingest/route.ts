@@ -1,7 +1,7 @@
 import { endpoint, reply, route } from "#lib/api/route";
 import { receiveBatch } from "#lib/ingest/accept/request";
 import { sendBatch } from "#lib/ingest/api";
-import { processSoon } from "#lib/server/after-response";
+import { processSoon } from "#server/background/after-response";
 
 /** In seconds, for hosts that bound a call: what is processed after the response counts. */
 export const maxDuration = 60;

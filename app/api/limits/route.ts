@@ -1,7 +1,7 @@
 import { endpoint, route } from "#lib/api/route";
 import { readLimits } from "#lib/api/service";
 import { publicLimits } from "#lib/limits";
-import { describeClient } from "#lib/server/client-file";
+import { describeClient } from "#server/build/client-file";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readLimits, async () => ({ ok: true as const, ...publicLimits(), client: await describeClient() })),

@@ -2,7 +2,7 @@ import { endpoint, reply, route } from "#lib/api/route";
 import { SpoorError } from "#lib/errors";
 import { receiveBatch, receiveForm } from "#lib/ingest/accept/request";
 import { uploadFile } from "#lib/ingest/api";
-import { processSoon } from "#lib/server/after-response";
+import { processSoon } from "#server/background/after-response";
 import { refusalHref } from "../../(app)/upload/refusal";
 
 /** A browser's upload shows this name instead of a machine's. */

@@ -12,9 +12,9 @@ import { createTokenByHand } from "#lib/auth/tokens";
 import { closeDatabase, pool } from "#lib/db/client";
 import { requiredEnv, setEnv } from "#lib/env";
 import type { ReaderMessage } from "#lib/reader/message";
-import { prepareDatabase, prepareSchema } from "#lib/server/database";
 import type { wholeTraceShape } from "#lib/traces/schema";
 import type { UsageResponse } from "#lib/usage/schema";
+import { prepareDatabase, prepareSchema } from "#server/commands/database";
 import { startTarget } from "../../fuzz/target.ts";
 
 type Trace = z.output<typeof wholeTraceShape>;

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { listenForStop } from "#lib/server/command";
+import { listenForStop } from "#server/commands/command";
 import { type Agent, agents, versionOf } from "./agents.ts";
 import { openArchive } from "./archive.ts";
 import { compare } from "./compare.ts";

@@ -39,7 +39,7 @@ afterAll(async () => {
 function command(file: "start" | "admin", words: string[] = [], at = { folder, port }) {
   const { DATABASE_URL: _, ...inherited } = process.env;
   const own = { DATA_DIR: at.folder, PORT: String(at.port), BASE_URL: `http://localhost:${at.port}` };
-  const program = { start: ["lib/server/npm-start.mjs"], admin: ["--conditions=react-server", "lib/server/admin.ts"] };
+  const program = { start: ["server/npm-start.mjs"], admin: ["--conditions=react-server", "server/commands/admin.ts"] };
   const child = spawn(process.execPath, [...program[file], ...words], {
     env: { ...inherited, ...testEnvironment, ...own },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { clientFile } from "#lib/server/stamps";
+import { clientFile } from "#server/build/stamps";
 import { maxLineBytes } from "../../../cli/files/line-reader.ts";
 import { startFake } from "../../cli/fake-server.ts";
 import { linesOf } from "../../cli/home.ts";

@@ -4,7 +4,7 @@ import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
-import { drainQueues } from "#lib/server/drain";
+import { drainQueues } from "#server/background/drain";
 import { accept, entries, trace } from "../../support/ingesting.ts";
 import { provideOwner } from "../../support/server.ts";
 

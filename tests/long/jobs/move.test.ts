@@ -14,7 +14,7 @@ import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { installQueues } from "#lib/queue/queues";
-import { program } from "#lib/server/processes";
+import { program } from "#server/processes";
 import { uploadsOf } from "../../jobs/uploads.ts";
 import { testEnvironment } from "../../support/database.ts";
 import { dump, otherBin, restore } from "../../support/dump.ts";
@@ -66,7 +66,7 @@ async function makeEmpty(name: string): Promise<string> {
 }
 
 const move = (...words: string[]) =>
-  run(process.execPath, ["--conditions=react-server", "lib/server/move.ts", ...words], {
+  run(process.execPath, ["--conditions=react-server", "server/commands/move.ts", ...words], {
     env: { ...process.env, ...testEnvironment, DATABASE_URL: "", DATA_DIR: folder },
   }).catch((error: { stderr: string }) => Promise.reject(new Error(error.stderr)));
 

@@ -20,7 +20,7 @@ test("a call that is killed half-way leaves all readable, and the next one ends 
     jobs.push(await send(body));
   }
   const letGo = await hold(jobs[2]);
-  const command = spawn(process.execPath, ["--conditions=react-server", "lib/server/admin.ts", "rotate-keys"], {
+  const command = spawn(process.execPath, ["--conditions=react-server", "server/commands/admin.ts", "rotate-keys"], {
     env: {
       ...process.env,
       ...testEnvironment,

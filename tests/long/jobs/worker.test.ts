@@ -7,7 +7,7 @@ import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { getJob } from "#lib/ingest/jobs";
-import { program } from "#lib/server/processes";
+import { program } from "#server/processes";
 import { freshDatabase, testEnvironment } from "../../support/database.ts";
 import { makeUser, setupToken } from "../../support/server.ts";
 

@@ -8,7 +8,7 @@ import { parseEnv, setEnv } from "#lib/env";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
 import { forgetOwnPrices, ownPrices, parseOwnPrices } from "#lib/prices/own";
 import { computePrice, type PriceQuestion } from "#lib/prices/price";
-import { priceTable } from "#lib/server/price-table";
+import { priceTable } from "#server/background/price-table";
 
 const file = join(mkdtempSync(join(tmpdir(), "prices-")), "prices.json");
 const question: PriceQuestion = {
@@ -101,7 +101,7 @@ describe("PRICES_FILE", () => {
 
   test("that is wrong stops the start before anything is done, in words", () => {
     useFile({ prices: [{ model: "a", input: 1 }] });
-    const { status, stderr } = spawnSync(process.execPath, ["--conditions=react-server", "lib/server/prepare.ts"], {
+    const { status, stderr } = spawnSync(process.execPath, ["--conditions=react-server", "server/prepare.ts"], {
       env: { ...process.env, PRICES_FILE: file },
       encoding: "utf8",
     });

@@ -11,10 +11,10 @@ import { superviseQueues } from "#lib/queue/enqueuer";
 import { compactNext } from "#lib/search/compact";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
-import { housekeepHourly } from "#lib/server/housekeeping";
-import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { forwardDue, undoFutureWaits } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
+import { housekeepHourly } from "#server/background/housekeeping";
+import { refreshPriceList, takePriceList } from "#server/background/price-list";
 
 type TaskRun = {
   seconds: number;

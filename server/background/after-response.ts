@@ -9,8 +9,8 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, hasLastingWorker, sendHeartbeat, substituteId, takeTurn } from "#lib/observability/heartbeat";
-import { boundRun, drainUploads } from "#lib/server/drain";
-import { otherTasks, queueTasks } from "#lib/server/tasks";
+import { boundRun, drainUploads } from "#server/background/drain";
+import { otherTasks, queueTasks } from "#server/background/tasks";
 
 const turns = [0, 1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000d00${n}`);
 /** A killed process loses its turn after this. */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { digestFiles, webDigest } from "#lib/server/sources";
+import { digestFiles, webDigest } from "#server/build/sources";
 
 export const clientFile = "dist/spoor.mjs";
 
@@ -13,7 +13,7 @@ export const stamps = {
 
 const wanted = {
   web: webDigest,
-  server: () => digestFiles(["lib", "package.json", "package-lock.json"]),
+  server: () => digestFiles(["lib", "server", "package.json", "package-lock.json"]),
   client: () => digestFiles(["cli", "lib/evidence", "lib/secrets", "package.json"]),
 };
 

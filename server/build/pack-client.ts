@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { bundleClient } from "#lib/server/client-bundle";
+import { bundleClient } from "#server/build/client-bundle";
 
 const name = "spoor-client";
 

@@ -12,8 +12,8 @@ let isStopped = false;
 // The built program answers in a tenth of a second, Node's compiler of TypeScript takes another three. Neither is in this process:
 // it would keep what they read for as long as it lives.
 const isBuilt = existsSync("dist/server/is-built.mjs") && (await run(["dist/server/is-built.mjs", ...only])) === 0;
-if (!isBuilt && (await run(["--conditions=react-server", "lib/server/build.ts", ...only])) !== 0) process.exit(1);
-await import("../../dist/server/start.mjs");
+if (!isBuilt && (await run(["--conditions=react-server", "server/build/build.ts", ...only])) !== 0) process.exit(1);
+await import("../dist/server/start.mjs");
 
 /** Runs Node to its end, or until this process is to stop. Returns its exit code. */
 async function run(words) {

@@ -10,8 +10,8 @@ import { copyRows, expectEmpty } from "#lib/db/sql/copy";
 import { env } from "#lib/env";
 import { EnvError } from "#lib/errors";
 import { installQueues } from "#lib/queue/queues";
-import { runCommand, say } from "#lib/server/command";
 import { operatorCommand } from "#lib/variables/operator-command";
+import { runCommand, say } from "#server/commands/command";
 
 const help = `Usage: ${operatorCommand("move", "--to URL")}
        ${operatorCommand("move", "--upgrade")}

@@ -8,11 +8,11 @@ import { EnvError, UsageError } from "#lib/errors";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { countOutdated, requestReaccounting } from "#lib/ledger/version";
 import { ownPrices } from "#lib/prices/own";
-import { say } from "#lib/server/command";
-import { takePriceList } from "#lib/server/price-list";
-import { priceTable } from "#lib/server/price-table";
 import { seals } from "#lib/store/sealed";
 import { operatorCommand } from "#lib/variables/operator-command";
+import { takePriceList } from "#server/background/price-list";
+import { priceTable } from "#server/background/price-table";
+import { say } from "#server/commands/command";
 
 const help = `Usage: ${operatorCommand("admin", "COMMAND")}
 

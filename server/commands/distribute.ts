@@ -4,8 +4,8 @@ import { distribute, type Plan, planDistribution } from "#lib/db/sql/distribute"
 import { tenantTables } from "#lib/db/tenant-tables";
 import { requiredEnv } from "#lib/env";
 import { EnvError, UsageError } from "#lib/errors";
-import { runCommand, say } from "#lib/server/command";
 import { operatorCommand } from "#lib/variables/operator-command";
+import { runCommand, say } from "#server/commands/command";
 
 const help = `Usage: ${operatorCommand("distribute")}
        ${operatorCommand("distribute", "--check")}

@@ -20,9 +20,9 @@ import { ownPrices } from "#lib/prices/own";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
 import { keepIndexing } from "#lib/search/schedule";
-import { makeLedgerPace } from "#lib/server/ledger-pace";
-import { restWhenIdle } from "#lib/server/rest";
-import { type BackgroundTask, otherTasks, queueTasks } from "#lib/server/tasks";
+import { makeLedgerPace } from "#server/background/ledger-pace";
+import { type BackgroundTask, otherTasks, queueTasks } from "#server/background/tasks";
+import { restWhenIdle } from "#server/rest";
 
 const heartbeatMs = 10_000;
 const lookMs = 200;

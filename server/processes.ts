@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvError } from "#lib/errors";
-import { serverFolder } from "#lib/server/stamps";
+import { serverFolder } from "#server/build/stamps";
 
 type ProgramToRun = { name: string; words: string[] };
 

@@ -6,6 +6,6 @@ import { limits } from "#lib/limits";
 export async function startServing(): Promise<void> {
   limitStatements(limits.reads.statementSeconds);
   if (hasOwnServer()) return;
-  const { startBare } = await import("#lib/server/bare");
+  const { startBare } = await import("#server/http/bare");
   await startBare();
 }

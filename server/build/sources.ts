@@ -6,6 +6,7 @@ import { join } from "node:path";
 const webSources = [
   "app",
   "lib",
+  "server",
   "public",
   "middleware.ts",
   "instrumentation.ts",

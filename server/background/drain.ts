@@ -9,8 +9,8 @@ import { writeCounts } from "#lib/observability/counters";
 import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
 import { takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
-import { makeSteps } from "#lib/server/steps";
-import { type BackgroundTask, otherTasks, queueTasks } from "#lib/server/tasks";
+import { makeSteps } from "#server/background/steps";
+import { type BackgroundTask, otherTasks, queueTasks } from "#server/background/tasks";
 
 type Drained = { processed: number; drained: boolean };
 

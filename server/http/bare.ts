@@ -10,8 +10,8 @@ import { trustClientAddressHeader } from "#lib/http/address";
 import { requestIdHeader } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
-import { makeSenderNaming } from "#lib/server/client-address";
-import { cutUserAgent, findRefusal, isApi } from "#lib/server/refusals";
+import { makeSenderNaming } from "#server/http/client-address";
+import { cutUserAgent, findRefusal, isApi } from "#server/http/refusals";
 
 export async function startBare(): Promise<void> {
   try {

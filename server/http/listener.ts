@@ -8,9 +8,9 @@ import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/heade
 import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 import { makeAccessLog } from "#lib/observability/access";
-import { makeSenderNaming } from "#lib/server/client-address";
-import { cutUserAgent, findRefusal, isApi, isPage, refuseBusy } from "#lib/server/refusals";
-import { hasTooManyPages, limitBodies, renderInTurn } from "#lib/server/request-limits";
+import { makeSenderNaming } from "#server/http/client-address";
+import { cutUserAgent, findRefusal, isApi, isPage, refuseBusy } from "#server/http/refusals";
+import { hasTooManyPages, limitBodies, renderInTurn } from "#server/http/request-limits";
 
 /** `Retry-After` of a page that took too long. */
 const overloadedSeconds = 5;

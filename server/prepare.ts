@@ -5,10 +5,10 @@ import { refuseNewer } from "#lib/db/sql/floor";
 import { env } from "#lib/env";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { ownPrices } from "#lib/prices/own";
-import { runCommand, say } from "#lib/server/command";
-import { prepareSchema, withDatabase } from "#lib/server/database";
-import { warnAboutHttp } from "#lib/server/listen";
 import { enableSinks } from "#lib/telemetry/sink";
+import { runCommand, say } from "#server/commands/command";
+import { prepareSchema, withDatabase } from "#server/commands/database";
+import { warnAboutHttp } from "#server/http/listen";
 
 /** A new web process may start before the migration, and must not end. */
 async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> {

@@ -1,8 +1,8 @@
 import "server-only";
 import { once } from "node:events";
 import type { EmbeddedDatabase } from "#lib/db/embedded";
-import { say, warn } from "#lib/server/command";
-import { program, supervise } from "#lib/server/processes";
+import { say, warn } from "#server/commands/command";
+import { program, supervise } from "#server/processes";
 
 type Running = Awaited<ReturnType<typeof supervise>>;
 
@@ -13,8 +13,8 @@ const built = {
   worker: { name: "worker", words: [program("worker")] },
 };
 const sources = {
-  web: { name: "web", words: ["lib/server/web.ts", "--dev"] },
-  worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
+  web: { name: "web", words: ["server/web.ts", "--dev"] },
+  worker: { name: "worker", words: ["--conditions=react-server", "server/worker.ts"] },
 };
 
 /** @param whenUp is awaited before a process is restarted */
