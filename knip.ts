@@ -16,6 +16,7 @@ export default {
   ],
   project: [
     "app/**/*.{ts,tsx}",
+    "common/**/*.ts",
     "lib/**/*.ts",
     "server/**/*.{ts,mjs}",
     "cli/**/*.ts",

@@ -1,7 +1,7 @@
 import "#lib/messages";
 import { z } from "zod";
+import { readPullRequestName } from "#common/evidence/remotes";
 import type { FieldError } from "#lib/errors";
-import { readPullRequestName } from "#lib/evidence/remotes";
 
 export const maxFieldErrors = 20;
 

@@ -1,7 +1,7 @@
-import { type Act, actsOfCommand, readActs } from "../../lib/evidence/commands.ts";
-import { findCommit, joinCommits, withHash } from "../../lib/evidence/commits.ts";
-import { type Commit as Made, proofIn } from "../../lib/evidence/output.ts";
-import { type PullRequest, pullRequestAt } from "../../lib/evidence/remotes.ts";
+import { type Act, actsOfCommand, readActs } from "../../common/evidence/commands.ts";
+import { findCommit, joinCommits, withHash } from "../../common/evidence/commits.ts";
+import { type Commit as Made, proofIn } from "../../common/evidence/output.ts";
+import { type PullRequest, pullRequestAt } from "../../common/evidence/remotes.ts";
 import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { asCount, asString, dropOldest, truncate } from "./values.ts";

@@ -1,4 +1,4 @@
-import { publicRemote } from "../../lib/evidence/remotes.ts";
+import { publicRemote } from "../../common/evidence/remotes.ts";
 import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { findSecrets, type Secret } from "../../lib/secrets/find-secrets.ts";
+import { findSecrets, type Secret } from "../../common/secrets/find-secrets.ts";
 import { type Context, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";

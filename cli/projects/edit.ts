@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { isAbsolute, posix, resolve } from "node:path";
-import { isWrittenByWindows } from "../../lib/evidence/spelling.ts";
+import { isWrittenByWindows } from "../../common/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { escapeGlob } from "./globs.ts";

@@ -1,4 +1,4 @@
-import { folderKey } from "../../lib/evidence/spelling.ts";
+import { folderKey } from "../../common/evidence/spelling.ts";
 import type { Adapter } from "../adapters/adapter.ts";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { composePath, isWrittenByWindows, spell, withDrive } from "../../lib/evidence/spelling.ts";
+import { composePath, isWrittenByWindows, spell, withDrive } from "../../common/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";

@@ -1,4 +1,4 @@
-import { kinds } from "../../lib/secrets/kinds.ts";
+import { kinds } from "../../common/secrets/kinds.ts";
 import { program } from "../program.ts";
 import { formatCount } from "../terminal/format.ts";
 import { styled, type Terminal } from "../terminal/terminal.ts";

@@ -1,14 +1,14 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
-import { Echoes } from "../../lib/secrets/echoes.ts";
-import { findSecrets, hasNoKeyword, mayNameSecret, type Secret } from "../../lib/secrets/find-secrets.ts";
-import { makePlaceholder } from "../../lib/secrets/kinds.ts";
-import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "../../lib/secrets/mask.ts";
+import { Echoes } from "../../common/secrets/echoes.ts";
+import { findSecrets, hasNoKeyword, mayNameSecret, type Secret } from "../../common/secrets/find-secrets.ts";
+import { makePlaceholder } from "../../common/secrets/kinds.ts";
+import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "../../common/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { areSettingsBroken, readSettings, type Settings, updateSettings } from "../settings.ts";
 
-/** Number of different secrets in a session, by kind (lib/secrets/kinds.ts). */
+/** Number of different secrets in a session, by kind (common/secrets/kinds.ts). */
 export type SecretCounts = Record<string, number>;
 
 /** The server accepts 64 levels of nesting, five of them around a message's fields; deeper values become JSON text. */

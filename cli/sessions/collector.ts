@@ -1,4 +1,4 @@
-import { TrivialCheck } from "../../lib/evidence/trivial.ts";
+import { TrivialCheck } from "../../common/evidence/trivial.ts";
 import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adapter.ts";
 import { type Picture, takePictures, withReferences } from "../adapters/pictures.ts";
 import { getProjectName } from "../adapters/values.ts";

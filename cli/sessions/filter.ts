@@ -1,5 +1,5 @@
 import { posix, win32 } from "node:path";
-import { folderKey, isWrittenByWindows } from "../../lib/evidence/spelling.ts";
+import { folderKey, isWrittenByWindows } from "../../common/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { getProjectName } from "../adapters/values.ts";

@@ -1,5 +1,6 @@
 import "server-only";
 import { z } from "zod";
+import { kinds } from "#common/secrets/kinds";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { SpoorError } from "#lib/errors";
@@ -7,7 +8,6 @@ import { exactText, utcInstant } from "#lib/fields";
 import type { FindingsQuery, FoundSecret } from "#lib/findings/schema";
 import { countFindings, countOpen, readFindings, type StoredFinding } from "#lib/findings/sql";
 import { isMasking, unmaskedProjects } from "#lib/masking/policy";
-import { kinds } from "#lib/secrets/kinds";
 
 const kindsById = new Map(kinds.map((kind) => [kind.id, kind]));
 

@@ -1,6 +1,7 @@
 // Decisions survive re-sends: uploads are masked by them before anything is stored; what is stored already is masked by
 // background tasks.
 import "server-only";
+import { kinds } from "#common/secrets/kinds";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { type Db, prisma } from "#lib/db/client";
 import { lockFindings } from "#lib/db/sql/run";
@@ -8,7 +9,6 @@ import { notFound, SpoorError } from "#lib/errors";
 import { beginMasking, beginMaskingKinds } from "#lib/findings/sql";
 import { limits } from "#lib/limits";
 import { everywhere } from "#lib/masking/policy";
-import { kinds } from "#lib/secrets/kinds";
 
 type Decision = { kind: string; mark: string; trace?: string | undefined; verdict: "mask" | "keep" };
 

@@ -1,9 +1,9 @@
 import "server-only";
+import { marks } from "#common/secrets/kinds";
 import type { ColumnsByTrace, LedgerMessage, LedgerPart } from "#lib/ledger/part";
 import { deleteFindings, type FoundSecret, replaceFindings } from "#lib/ledger/sql/secrets";
 import { Masker } from "#lib/masking/masker";
 import { makeMarkKey } from "#lib/masking/policy";
-import { marks } from "#lib/secrets/kinds";
 
 const maxFindings = 500;
 const ownFields = -1;

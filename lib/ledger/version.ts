@@ -1,5 +1,6 @@
 import "server-only";
 import type { PoolClient } from "pg";
+import { rulesVersion } from "#common/secrets/kinds";
 import { pool, prisma, transaction } from "#lib/db/client";
 import { tryLedgerLock } from "#lib/ledger/sql/due";
 import {
@@ -12,7 +13,6 @@ import {
   recordSwept,
   type Swept,
 } from "#lib/ledger/sql/version";
-import { rulesVersion } from "#lib/secrets/kinds";
 
 /** Raise when a part writes something else; all traces are then accounted for again. */
 const ledgerVersion = 11 + rulesVersion;

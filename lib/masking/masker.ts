@@ -1,11 +1,11 @@
 // Runs in the decoding thread, too: no database, no environment.
 import { createHmac } from "node:crypto";
+import { Echoes } from "#common/secrets/echoes";
+import { findSecrets, type Secret } from "#common/secrets/find-secrets";
+import { makePlaceholder } from "#common/secrets/kinds";
+import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "#common/secrets/mask";
 import { listProjectSigns, type ProjectAlias } from "#lib/reader/project";
 import { isObject } from "#lib/reader/tools/describe";
-import { Echoes } from "#lib/secrets/echoes";
-import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
-import { makePlaceholder } from "#lib/secrets/kinds";
-import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "#lib/secrets/mask";
 
 export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; source?: string; sourceId?: string };
 

@@ -1,12 +1,12 @@
 import "server-only";
 import { createHmac } from "node:crypto";
+import { rulesVersion } from "#common/secrets/kinds";
 import { prisma } from "#lib/db/client";
 import { requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readRulings } from "#lib/masking/sql";
 import type { ProjectAlias } from "#lib/reader/project";
-import { rulesVersion } from "#lib/secrets/kinds";
 
 export const isMasking = ({ masks, masksAgainAt }: { masks: boolean; masksAgainAt: Date | null }, now: Date): boolean =>
   masks || (masksAgainAt !== null && masksAgainAt <= now);

@@ -1,6 +1,7 @@
 // Stored texts reach an agent masked, without invisible characters, and marked as a quotation.
+
+import { maskForOthers } from "#common/secrets/mask";
 import { cut } from "#lib/reader/text";
-import { maskForOthers } from "#lib/secrets/mask";
 
 /** Once in every answer that quotes. */
 export const notice =

@@ -1,4 +1,4 @@
-import { type Spelling, spell } from "#lib/evidence/spelling";
+import { type Spelling, spell } from "#common/evidence/spelling";
 
 export type Folder = { path: string; name: string };
 

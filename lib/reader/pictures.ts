@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isDrawable } from "#lib/evidence/picture-size";
-import { pictureTypes } from "#lib/evidence/picture-type";
+import { isDrawable } from "#common/evidence/picture-size";
+import { pictureTypes } from "#common/evidence/picture-type";
 import { pictureHash } from "#lib/fields";
 import { limits } from "#lib/limits";
 import type { MessagePiece } from "#lib/reader/call";

@@ -1,4 +1,4 @@
-import { foldedPath, spell } from "#lib/evidence/spelling";
+import { foldedPath, spell } from "#common/evidence/spelling";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { parseFolder, parseFormerFolder } from "#lib/reader/folder";

@@ -1,6 +1,6 @@
 import "server-only";
+import { findSecrets } from "#common/secrets/find-secrets";
 import { beginRead } from "#lib/db/heavy";
-import { findSecrets } from "#lib/secrets/find-secrets";
 import type { SharedRange } from "#lib/traces/for-others";
 import { countHomes } from "#lib/traces/homes";
 import { visitMessages } from "#lib/traces/messages";

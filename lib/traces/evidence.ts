@@ -1,7 +1,7 @@
 import "server-only";
 import type { z } from "zod";
+import { commitPage } from "#common/evidence/remotes";
 import { prisma } from "#lib/db/client";
-import { commitPage } from "#lib/evidence/remotes";
 import { limits } from "#lib/limits";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { listedTraceShape, wholeTraceShape } from "#lib/traces/schema";

@@ -1,6 +1,6 @@
 import "server-only";
+import { maskValueForOthers } from "#common/secrets/mask";
 import { parseQuery } from "#lib/search/query";
-import { maskValueForOthers } from "#lib/secrets/mask";
 import type { Masked } from "#lib/traces/export-schema";
 import { readHiddenNames } from "#lib/traces/for-others";
 import { type Mask, makeMask } from "#lib/traces/masked";

@@ -1,8 +1,8 @@
+import { findSecrets, type Secret } from "#common/secrets/find-secrets";
+import { makePlaceholder } from "#common/secrets/kinds";
+import { maskForOthers, maskValueForOthers, replaceSecrets } from "#common/secrets/mask";
+import { keepHeader } from "#common/secrets/table-cells";
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
-import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
-import { makePlaceholder } from "#lib/secrets/kinds";
-import { maskForOthers, maskValueForOthers, replaceSecrets } from "#lib/secrets/mask";
-import { keepHeader } from "#lib/secrets/table-cells";
 import type { Masked } from "#lib/traces/export-schema";
 import { type HiddenNames, textForOthers } from "#lib/traces/for-others";
 

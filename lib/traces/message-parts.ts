@@ -1,6 +1,6 @@
 import "server-only";
+import { maskValueForOthers } from "#common/secrets/mask";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
-import { maskValueForOthers } from "#lib/secrets/mask";
 import { allForOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { presentMessage } from "#lib/traces/messages";

@@ -1,8 +1,8 @@
 import "server-only";
+import { maskValueForOthers } from "#common/secrets/mask";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { type Combined, makeCombiner } from "#lib/reader/files/combined";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
-import { maskValueForOthers } from "#lib/secrets/mask";
 import { readFileSums } from "#lib/traces/files";
 import { forOthers, readHiddenNames, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";

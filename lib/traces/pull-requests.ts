@@ -1,7 +1,7 @@
 import "server-only";
 import type { z } from "zod";
+import { commitPage } from "#common/evidence/remotes";
 import { notFound } from "#lib/errors";
-import { commitPage } from "#lib/evidence/remotes";
 import { limits } from "#lib/limits";
 import type { pullRequestReport } from "#lib/traces/pull-request-schema";
 import { tellUpdated } from "#lib/traces/sql/list";

@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 const webSources = [
   "app",
+  "common",
   "lib",
   "server",
   "public",

@@ -13,8 +13,8 @@ export const stamps = {
 
 const wanted = {
   web: webDigest,
-  server: () => digestFiles(["lib", "server", "package.json", "package-lock.json"]),
-  client: () => digestFiles(["cli", "lib/evidence", "lib/secrets", "package.json"]),
+  server: () => digestFiles(["common", "lib", "server", "package.json", "package-lock.json"]),
+  client: () => digestFiles(["cli", "common", "package.json"]),
 };
 
 export type BuildOutput = keyof typeof stamps;

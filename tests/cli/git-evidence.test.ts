@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { GitEvidence } from "../../cli/adapters/git-evidence.ts";
 import { makeToolCall, makeToolResult } from "../../cli/adapters/messages.ts";
-import { publicRemote } from "../../lib/evidence/remotes.ts";
+import { publicRemote } from "../../common/evidence/remotes.ts";
 
 /** What one command and its output prove. */
 function read(command: unknown, output: string) {

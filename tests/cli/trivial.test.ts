@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../cli/adapters/adapter.ts";
 import { makeNotice, makeThought, makeToolCall } from "../../cli/adapters/messages.ts";
-import { TrivialCheck } from "../../lib/evidence/trivial.ts";
+import { TrivialCheck } from "../../common/evidence/trivial.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { world } from "./world.ts";
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { kinds } from "#common/secrets/kinds";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { summarizeFindings } from "#lib/findings/findings";
 import { maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { accountTraces } from "#lib/ledger/account";
 import { readPolicy } from "#lib/masking/policy";
-import { kinds } from "#lib/secrets/kinds";
 import { findResidue } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";

@@ -7,7 +7,7 @@ import { parseSync } from "oxc-parser";
  * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  ["variables", "errors", "evidence", "secrets", "messages"],
+  ["variables", "errors", "messages"],
   ["concurrency"],
   ["env", "fields", "memory", "units", "copy-format", "digest", "current-request"],
   ["limits", "log"],
@@ -69,14 +69,13 @@ const rules: Rule[] = [
   {
     reason:
       "the client is one file that runs anywhere: it imports Node, its own modules, and the pure functions that it shares with the server: what Git's output proves, how folders are spelled, and what a secret is",
-    breaks: ({ path }, target) =>
-      path.startsWith("cli/") && !/^(?:cli\/|lib\/(?:evidence|secrets)\/|node:)/.test(target),
+    breaks: ({ path }, target) => path.startsWith("cli/") && !/^(?:cli\/|common\/|node:)/.test(target),
   },
   {
     reason:
       "what the client shares imports nothing but itself: all that it needs becomes part of the client's one file",
     breaks: ({ path }, target) => {
-      const [own] = /^lib\/(?:evidence|secrets)\//.exec(path) ?? [];
+      const [own] = /^common\/[^/]+\//.exec(path) ?? [];
       return own !== undefined && !target.startsWith(own);
     },
   },
@@ -99,7 +98,7 @@ const rules: Rule[] = [
     reason: "a client component imports schemas, types and components only: all else would go to the browser or break",
     breaks: (module, target) =>
       isClient(module) &&
-      /^(?:lib|server)\//.test(target) &&
+      /^(?:common|lib|server)\//.test(target) &&
       !/^lib\/([^/]+\/schema|auth\/password-strength)\.ts$/.test(target),
   },
 ];
@@ -188,7 +187,7 @@ const environmentReaders = ["lib/env.ts", "lib/variables/operator-command.ts"];
 function touchesEnvironment(path: string, text: string): boolean {
   const spread = /\.\.\.process\.env/g; // handing the whole environment to a child reads nothing of it
   return (
-    /^(lib|server|app)\//.test(path) &&
+    /^(common|lib|server|app)\//.test(path) &&
     !environmentReaders.includes(path) &&
     text.replaceAll(spread, "").includes("process.env")
   );
@@ -201,7 +200,7 @@ function lacksGuard(path: string, text: string, imports: string[]): boolean {
 }
 
 function resolve(from: string, specifier: string): string {
-  if (/^#(?:lib|server)\//.test(specifier)) return `${specifier.slice(1)}.ts`;
+  if (/^#(?:common|lib|server)\//.test(specifier)) return `${specifier.slice(1)}.ts`;
   if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier));
   return specifier;
 }
@@ -213,7 +212,8 @@ export function tooManyLooseFiles(paths: string[]): string[] {
 }
 
 /** Every source file of the application, below the project's folder. */
-export const sourceFiles = () => filesOf(["app", "cli", "lib", "server"], ["middleware.ts", "instrumentation.ts"]);
+export const sourceFiles = () =>
+  filesOf(["app", "cli", "common", "lib", "server"], ["middleware.ts", "instrumentation.ts"]);
 
 /** The tests, and what they share, that have too many lines. */
 export async function longTests(): Promise<string[]> {

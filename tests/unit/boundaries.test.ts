@@ -29,9 +29,9 @@ test.each([
   ["app/components/x.tsx", '"use client";\nimport { listTraces } from "#lib/traces/queries";', "a client component"],
   ["cli/x.ts", 'import { limits } from "#lib/limits";', "the client is one file"],
   ["cli/commands/x.ts", 'import { z } from "zod";', "the client is one file"],
-  ["lib/evidence/x.ts", 'import { limits } from "#lib/limits";', "imports nothing but itself"],
+  ["common/evidence/x.ts", 'import { limits } from "#lib/limits";', "imports nothing but itself"],
   [
-    "lib/secrets/x.ts",
+    "common/secrets/x.ts",
     'import { rules } from "@secretlint/secretlint-rule-preset-recommend";',
     "imports nothing but itself",
   ],
@@ -48,7 +48,7 @@ test.each([
 });
 
 test("the client may import what reads Git's output", () => {
-  expect(violations("cli/x.ts", 'import { actsOf } from "../lib/evidence/commands.ts";')).toEqual([]);
+  expect(violations("cli/x.ts", 'import { actsOf } from "../common/evidence/commands.ts";')).toEqual([]);
 });
 
 test("no action is written inside a page: Next would encrypt what it closes over, and answer a damaged one with 500", async () => {
@@ -77,8 +77,8 @@ test("characters are composed where the length is bounded first: that takes a ti
   const composing = (await sourceFiles()).filter(({ text }) => /\.normalize\("NF/.test(text)).map(({ path }) => path);
   expect(composing.toSorted()).toEqual([
     "cli/adapters/values.ts",
+    "common/evidence/spelling.ts",
     "lib/auth/hashing.ts",
-    "lib/evidence/spelling.ts",
     "lib/search/terms.ts",
     "lib/search/unit.ts",
   ]);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { actsOfCommand, readActs } from "#lib/evidence/commands";
-import { proofIn } from "#lib/evidence/output";
-import { commitPage, pullRequestAt } from "#lib/evidence/remotes";
-import { plainText } from "#lib/evidence/text";
+import { actsOfCommand, readActs } from "#common/evidence/commands";
+import { proofIn } from "#common/evidence/output";
+import { commitPage, pullRequestAt } from "#common/evidence/remotes";
+import { plainText } from "#common/evidence/text";
 
 const opened = (command: string, output: string) =>
   proofIn(actsOfCommand(command), output).pullRequests.map(({ url, act }) => [act, url]);

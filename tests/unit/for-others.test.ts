@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { maskForOthers } from "#lib/secrets/mask";
+import { maskForOthers } from "#common/secrets/mask";
 import { forOthers, isWithin, readHiddenNames, textForOthers } from "#lib/traces/for-others";
 import { countHomes } from "#lib/traces/homes";
 import { makeHider, maskPieces } from "#lib/traces/masked";

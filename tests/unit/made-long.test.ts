@@ -1,8 +1,8 @@
 // What is made to take long, in a time that grows with the square of its length, would take minutes here.
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { commandsOfScript } from "#lib/evidence/commands";
-import { spell } from "#lib/evidence/spelling";
+import { commandsOfScript } from "#common/evidence/commands";
+import { spell } from "#common/evidence/spelling";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
 import { readTraceUsage } from "#lib/ledger/usage/reading";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";

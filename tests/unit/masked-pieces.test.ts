@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { maskForOthers } from "#lib/secrets/mask";
+import { maskForOthers } from "#common/secrets/mask";
 import { textForOthers } from "#lib/traces/for-others";
 import { makeMask } from "#lib/traces/masked";
 import { expectMaskedAsInOne, fill, inPieces, KiB, token } from "./secrets/pieced.ts";
 
 /** How many characters were searched, and at most at once. */
 const searched = vi.hoisted(() => ({ chars: 0, longest: 0 }));
-vi.mock("#lib/secrets/find-secrets", async (load) => {
-  const { findSecrets, ...others } = await load<typeof import("#lib/secrets/find-secrets")>();
+vi.mock("#common/secrets/find-secrets", async (load) => {
+  const { findSecrets, ...others } = await load<typeof import("#common/secrets/find-secrets")>();
   const counted = (text: string) => {
     searched.chars += text.length;
     searched.longest = Math.max(searched.longest, text.length);

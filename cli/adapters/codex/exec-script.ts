@@ -1,4 +1,4 @@
-import { commandsOfScript, outputsOfScript } from "../../../lib/evidence/commands.ts";
+import { commandsOfScript, outputsOfScript } from "../../../common/evidence/commands.ts";
 import { isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import type { GitEvidence } from "../git-evidence.ts";

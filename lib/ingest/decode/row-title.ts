@@ -1,6 +1,6 @@
+import { maskForOthers } from "#common/secrets/mask";
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
 import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/derive-title";
-import { maskForOthers } from "#lib/secrets/mask";
 
 export function deriveRowTitle(messages: readonly BatchMessage[]): {
   derivedTitle: string | null;

@@ -1,11 +1,11 @@
 // docs/trace-format.md describes pictures.
 import "server-only";
+import { countPixels } from "#common/evidence/picture-size";
+import { findPictureType, type PictureType, pictureTypes } from "#common/evidence/picture-type";
 import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
 import { sha256 as digest } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
-import { countPixels } from "#lib/evidence/picture-size";
-import { findPictureType, type PictureType, pictureTypes } from "#lib/evidence/picture-type";
 import { declaredLength, readBody } from "#lib/http/body";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pictureTypes } from "#lib/evidence/picture-type";
+import { pictureTypes } from "#common/evidence/picture-type";
 import { pictureHash } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { missingPicturesRequest, missingPicturesResponse } from "#lib/ingest/schema";

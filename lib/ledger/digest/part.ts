@@ -1,6 +1,7 @@
 import "server-only";
+import { TrivialCheck } from "#common/evidence/trivial";
+import { maskForOthers } from "#common/secrets/mask";
 import { eachInSlices } from "#lib/concurrency/slices";
-import { TrivialCheck } from "#lib/evidence/trivial";
 import { type Fact, packFacts, summarizeFacts, unpackFacts } from "#lib/ledger/digest/facts";
 import type {
   ColumnsByTrace,
@@ -16,7 +17,6 @@ import { readOutcome } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
 import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/derive-title";
 import { describeTool } from "#lib/reader/tools/tools";
-import { maskForOthers } from "#lib/secrets/mask";
 
 type DigestFindings = { facts: Fact[]; tools: Set<string>; title: DerivedTitle | undefined; isTrivial: boolean };
 

@@ -1,8 +1,8 @@
-import { type Act, actsOfCommand, commandsOfScript, outputsOfScript, readActs } from "#lib/evidence/commands";
-import { findCommit, joinCommits } from "#lib/evidence/commits";
-import { type Commit, type Proof, parseBranch, parseHash, proofIn } from "#lib/evidence/output";
-import { publicRemote, pullRequestAt } from "#lib/evidence/remotes";
-import { type Fields, isFields, plainText } from "#lib/evidence/text";
+import { type Act, actsOfCommand, commandsOfScript, outputsOfScript, readActs } from "#common/evidence/commands";
+import { findCommit, joinCommits } from "#common/evidence/commits";
+import { type Commit, type Proof, parseBranch, parseHash, proofIn } from "#common/evidence/output";
+import { publicRemote, pullRequestAt } from "#common/evidence/remotes";
+import { type Fields, isFields, plainText } from "#common/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
 import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";

@@ -1,7 +1,7 @@
 // SQL: many keys in one statement.
 import "server-only";
 import type { PoolClient } from "pg";
-import { pullRequestAt } from "#lib/evidence/remotes";
+import { pullRequestAt } from "#common/evidence/remotes";
 
 export type SharedRow = { traceId: string; key: string; replayed: boolean; counted: boolean };
 /** `isLate`: beyond `mostAlike`, so it never counts. */

@@ -1,5 +1,5 @@
-import { maxRemoteChars } from "#lib/evidence/remotes";
-import { composePath, isWrittenByWindows, spell } from "#lib/evidence/spelling";
+import { maxRemoteChars } from "#common/evidence/remotes";
+import { composePath, isWrittenByWindows, spell } from "#common/evidence/spelling";
 
 export type SessionFolders = {
   folder?: string;

@@ -1,5 +1,5 @@
 // Every expression runs in linear time.
-import { programCommands } from "#lib/evidence/trivial";
+import { programCommands } from "#common/evidence/trivial";
 
 export type Typed = {
   text: string;

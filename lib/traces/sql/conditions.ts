@@ -1,5 +1,5 @@
 import "server-only";
-import { readPullRequestName } from "#lib/evidence/remotes";
+import { readPullRequestName } from "#common/evidence/remotes";
 import { Prisma } from "#lib/generated/prisma/client";
 import { datePattern, undated } from "#lib/prices/model";
 import { type FileTerm, fileNamed, type RowTerm } from "#lib/search/query";

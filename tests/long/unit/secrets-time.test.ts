@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find-secrets";
-import { kinds } from "#lib/secrets/kinds";
+import { findSecrets } from "#common/secrets/find-secrets";
+import { kinds } from "#common/secrets/kinds";
 import { formed } from "../../unit/secrets/made-up.ts";
 
 describe("the time is linear:", () => {

@@ -1,6 +1,6 @@
 // What may not take long, measured: whose result is looked at in the tests beside.
 import { expect, test } from "vitest";
-import { proofIn } from "#lib/evidence/output";
+import { proofIn } from "#common/evidence/output";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { EvidenceReading } from "#lib/ledger/evidence/reading";
 import { computePrice } from "#lib/prices/price";

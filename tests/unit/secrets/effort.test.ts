@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find-secrets";
-import { maskForOthers } from "#lib/secrets/mask";
+import { findSecrets } from "#common/secrets/find-secrets";
+import { maskForOthers } from "#common/secrets/mask";
 import { maskPieces } from "#lib/traces/masked";
 import { run } from "./fill-form.ts";
 import { formed } from "./made-up.ts";

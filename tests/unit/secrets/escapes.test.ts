@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { findSecrets } from "#common/secrets/find-secrets";
+import { maskForOthers } from "#common/secrets/mask";
 import { Masker } from "#lib/masking/masker";
-import { findSecrets } from "#lib/secrets/find-secrets";
-import { maskForOthers } from "#lib/secrets/mask";
 import { formed } from "./made-up.ts";
 
 const password = "Tr0ub4dor&3x";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { findSecrets, hasNoKeyword, mayNameSecret } from "#common/secrets/find-secrets";
+import { kinds, marks } from "#common/secrets/kinds";
 import { findingsQuery } from "#lib/findings/schema";
-import { findSecrets, hasNoKeyword, mayNameSecret } from "#lib/secrets/find-secrets";
-import { kinds, marks } from "#lib/secrets/kinds";
 import { makeRandom } from "../../support/random.ts";
 import { formed, harmless, surrounded } from "./made-up.ts";
 

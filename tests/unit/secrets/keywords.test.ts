@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { KeywordSearch } from "#lib/secrets/keywords";
+import { KeywordSearch } from "#common/secrets/keywords";
 
 test("words are found wherever they stand, in texts and pieces of any length", () => {
   const words = ["key-", "key-of-the-house", "ab", "the-house-of", "Q~"];

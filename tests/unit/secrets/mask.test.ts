@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find-secrets";
-import { kinds } from "#lib/secrets/kinds";
-import { changeTexts, maskForOthers, replaceSecrets } from "#lib/secrets/mask";
+import { findSecrets } from "#common/secrets/find-secrets";
+import { kinds } from "#common/secrets/kinds";
+import { changeTexts, maskForOthers, replaceSecrets } from "#common/secrets/mask";
 import { formed, harmless, surrounded } from "./made-up.ts";
 import { planted } from "./planted.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { findSecrets } from "#common/secrets/find-secrets";
+import { changeTexts, maskForOthers, maskValueForOthers } from "#common/secrets/mask";
 import { Masker } from "#lib/masking/masker";
-import { findSecrets } from "#lib/secrets/find-secrets";
-import { changeTexts, maskForOthers, maskValueForOthers } from "#lib/secrets/mask";
 import { forOthers, textForOthers } from "#lib/traces/for-others";
 import { makeMask } from "#lib/traces/masked";
 import { Masker as ClientMasker } from "../../../cli/redact/masker.ts";

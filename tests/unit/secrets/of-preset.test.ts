@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find-secrets";
+import { findSecrets } from "#common/secrets/find-secrets";
 import { examples } from "./of-preset.ts";
 
 const found = (text: string) =>

@@ -1,6 +1,6 @@
 // Texts that are masked piece by piece.
 import { expect } from "vitest";
-import { maskForOthers } from "#lib/secrets/mask";
+import { maskForOthers } from "#common/secrets/mask";
 import { maskPieces } from "#lib/traces/masked";
 import { makeRandom } from "../../support/random.ts";
 import { formed, harmless, surrounded } from "./made-up.ts";

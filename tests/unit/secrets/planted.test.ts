@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find-secrets";
-import { maskForOthers } from "#lib/secrets/mask";
+import { findSecrets } from "#common/secrets/find-secrets";
+import { maskForOthers } from "#common/secrets/mask";
 import { planted } from "./planted.ts";
 
 test("of 200 planted secrets of 40 kinds at least 97 % are found, and nothing of these is left for others", () => {

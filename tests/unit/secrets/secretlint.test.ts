@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { lintSource } from "@secretlint/core";
 import { creator as recommended, rules } from "@secretlint/secretlint-rule-preset-recommend";
 import { expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find-secrets";
+import { findSecrets } from "#common/secrets/find-secrets";
 import { formed, surrounded } from "./made-up.ts";
 import { examples } from "./of-preset.ts";
 import { planted } from "./planted.ts";

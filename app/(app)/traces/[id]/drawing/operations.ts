@@ -1,6 +1,6 @@
+import { changeTexts } from "#common/secrets/mask";
 import type { ReaderMessage } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
-import { changeTexts } from "#lib/secrets/mask";
 import { forOthers, type HiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";

@@ -1,5 +1,12 @@
-import { isDense, isKey, isRandom } from "#lib/secrets/credible";
-import { type Detector, findAfter, findAround, findBefore, findPasswordAfter, isInWord } from "#lib/secrets/detector";
+import { isDense, isKey, isRandom } from "#common/secrets/credible";
+import {
+  type Detector,
+  findAfter,
+  findAround,
+  findBefore,
+  findPasswordAfter,
+  isInWord,
+} from "#common/secrets/detector";
 
 const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Detector =>
   findAround(kind, word, behind, ahead, isRandom);

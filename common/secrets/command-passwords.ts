@@ -1,5 +1,5 @@
-import { isCredible, isDense, isKey, isPassword, isRandom } from "#lib/secrets/credible";
-import { type Detector, findAfter, findBefore, findPasswordAfter } from "#lib/secrets/detector";
+import { isCredible, isDense, isKey, isPassword, isRandom } from "#common/secrets/credible";
+import { type Detector, findAfter, findBefore, findPasswordAfter } from "#common/secrets/detector";
 
 const isAny = (value: string): boolean => isKey(value) || isCredible(value) || isPassword(value);
 

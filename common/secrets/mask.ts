@@ -1,5 +1,5 @@
-import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
-import { makePlaceholder } from "#lib/secrets/kinds";
+import { findSecrets, type Secret } from "#common/secrets/find-secrets";
+import { makePlaceholder } from "#common/secrets/kinds";
 
 type Replacement = (kind: string, value: string) => string;
 

@@ -1,18 +1,18 @@
-import { commandPasswords } from "#lib/secrets/command-passwords";
-import type { Detector, SecretPlace } from "#lib/secrets/detector";
-import { beginEffort, costs, endEffort, isUnread, spend, unreadKind } from "#lib/secrets/effort";
-import { escapeWords, removeEscapes, restoreEscapes } from "#lib/secrets/escapes";
-import { headers } from "#lib/secrets/headers";
-import { KeywordSearch } from "#lib/secrets/keywords";
-import { kinds, marks, maxMarkChars } from "#lib/secrets/kinds";
-import { namedValues } from "#lib/secrets/named-values";
-import { privateKeys } from "#lib/secrets/private-keys";
-import { serviceTokens } from "#lib/secrets/service-tokens";
-import { settingValues } from "#lib/secrets/setting-values";
-import { tableCells } from "#lib/secrets/table-cells";
-import { makeTokenDetectors } from "#lib/secrets/token-forms";
-import { toldPasswords } from "#lib/secrets/told-passwords";
-import { urlPasswords } from "#lib/secrets/url-passwords";
+import { commandPasswords } from "#common/secrets/command-passwords";
+import type { Detector, SecretPlace } from "#common/secrets/detector";
+import { beginEffort, costs, endEffort, isUnread, spend, unreadKind } from "#common/secrets/effort";
+import { escapeWords, removeEscapes, restoreEscapes } from "#common/secrets/escapes";
+import { headers } from "#common/secrets/headers";
+import { KeywordSearch } from "#common/secrets/keywords";
+import { kinds, marks, maxMarkChars } from "#common/secrets/kinds";
+import { namedValues } from "#common/secrets/named-values";
+import { privateKeys } from "#common/secrets/private-keys";
+import { serviceTokens } from "#common/secrets/service-tokens";
+import { settingValues } from "#common/secrets/setting-values";
+import { tableCells } from "#common/secrets/table-cells";
+import { makeTokenDetectors } from "#common/secrets/token-forms";
+import { toldPasswords } from "#common/secrets/told-passwords";
+import { urlPasswords } from "#common/secrets/url-passwords";
 
 const detectors: readonly Detector[] = [
   ...privateKeys,

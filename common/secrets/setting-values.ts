@@ -6,8 +6,8 @@ import {
   mayBePassword,
   measureEntropy,
   readAppPassword,
-} from "#lib/secrets/credible";
-import { type Detector, findAfter, findPasswordAfter, readBefore } from "#lib/secrets/detector";
+} from "#common/secrets/credible";
+import { type Detector, findAfter, findPasswordAfter, readBefore } from "#common/secrets/detector";
 
 /** Nothing but the value tells that this is a secret, unless a user's name precedes it. */
 const keyField = (isSecret: (value: string) => boolean, ahead?: RegExp): Detector =>

@@ -1,5 +1,5 @@
-import { isCredible, mayBePassword } from "#lib/secrets/credible";
-import { type Detector, readBefore, type SecretPlace } from "#lib/secrets/detector";
+import { isCredible, mayBePassword } from "#common/secrets/credible";
+import { type Detector, readBefore, type SecretPlace } from "#common/secrets/detector";
 
 const headerChars = 300;
 const isDivider = /^[\s|+:-]*$/;

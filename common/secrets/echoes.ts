@@ -1,7 +1,7 @@
-import { isCredible } from "#lib/secrets/credible";
-import { unreadKind } from "#lib/secrets/effort";
-import { kinds, marks } from "#lib/secrets/kinds";
-import { changeTexts, type DeepValues } from "#lib/secrets/mask";
+import { isCredible } from "#common/secrets/credible";
+import { unreadKind } from "#common/secrets/effort";
+import { kinds, marks } from "#common/secrets/kinds";
+import { changeTexts, type DeepValues } from "#common/secrets/mask";
 
 /** Only their context identifies secrets of these kinds. */
 const contextKinds = new Set(

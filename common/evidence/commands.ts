@@ -1,4 +1,4 @@
-import { isFields } from "#lib/evidence/text";
+import { isFields } from "#common/evidence/text";
 
 /** `several`: the call may open more than one pull request and prints no other's address. */
 export type Act = "git-commit" | "git-push" | "gh-pr-create" | "glab-mr-create" | "pull-request-tool" | "several";

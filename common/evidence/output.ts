@@ -1,6 +1,6 @@
-import type { Act } from "#lib/evidence/commands";
-import { type PullRequest, publicRemote, pullRequestAt } from "#lib/evidence/remotes";
-import { plainText } from "#lib/evidence/text";
+import type { Act } from "#common/evidence/commands";
+import { type PullRequest, publicRemote, pullRequestAt } from "#common/evidence/remotes";
+import { plainText } from "#common/evidence/text";
 
 /** The hash is often abbreviated. */
 export type Commit = { hash: string; repository?: string; branch?: string; subject?: string };

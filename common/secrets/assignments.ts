@@ -1,5 +1,5 @@
 // The signs, words and markup between a name and its value in languages, files, programs and prose, and where a value ends.
-import { isCredible, isDense, readAppPassword } from "#lib/secrets/credible";
+import { isCredible, isDense, readAppPassword } from "#common/secrets/credible";
 
 const quoteMark = String.raw`(?:["']{3}|\\{0,7}["'\x60“”„«]|&quot;|&#3[49];)`;
 const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;

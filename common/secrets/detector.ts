@@ -1,4 +1,4 @@
-import { isPassword } from "#lib/secrets/credible";
+import { isPassword } from "#common/secrets/credible";
 
 export type SecretPlace = { kind: string; start: number; end: number };
 

@@ -1,7 +1,7 @@
-import { isRandom } from "#lib/secrets/credible";
-import type { Detector, SecretPlace } from "#lib/secrets/detector";
-import { costs, spend } from "#lib/secrets/effort";
-import { kinds } from "#lib/secrets/kinds";
+import { isRandom } from "#common/secrets/credible";
+import type { Detector, SecretPlace } from "#common/secrets/detector";
+import { costs, spend } from "#common/secrets/effort";
+import { kinds } from "#common/secrets/kinds";
 
 const classes = {
   digit: /[0-9]/,

@@ -1,5 +1,5 @@
-import { isDense, isRandom } from "#lib/secrets/credible";
-import type { Detector } from "#lib/secrets/detector";
+import { isDense, isRandom } from "#common/secrets/credible";
+import type { Detector } from "#common/secrets/detector";
 
 const maxKeyChars = 16 * 1024;
 const beginOfKey = /^(?: |\+|%20)?(?:[A-Z\d]{1,12}(?: |\+|%20)){0,3}PRIVATE(?: |\+|%20)KEY(?:(?: |\+|%20)BLOCK)?-----/;

@@ -1,4 +1,4 @@
-import { type Commit, parseHash } from "#lib/evidence/output";
+import { type Commit, parseHash } from "#common/evidence/output";
 
 /** Two hashes match if one is a prefix of the other. */
 export const findCommit = <C extends { hash: string }>(commits: readonly C[], hash: string): C | undefined =>

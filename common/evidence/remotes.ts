@@ -1,4 +1,4 @@
-import { plainText } from "#lib/evidence/text";
+import { plainText } from "#common/evidence/text";
 
 /** `repository` is the path on the host: `OWNER/NAME`, or deeper groups on GitLab. */
 export type PullRequest = { number: number; url: string; repository: string };
