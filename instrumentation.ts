@@ -1,6 +1,6 @@
 import type { Instrumentation } from "next";
-import { answerOverloaded } from "#lib/current-request";
-import { isOutage, isOverload, isSchemaError } from "#lib/errors";
+import { answerOverloaded } from "#lib/core/current-request";
+import { isOutage, isOverload, isSchemaError } from "#lib/core/errors";
 import { requestIdHeader } from "#lib/http/request-id";
 
 /** Next calls this once in every server process, before its first request. */
@@ -17,7 +17,7 @@ export async function register(): Promise<void> {
 export const onRequestError: Instrumentation.onRequestError = async (error, { headers }, { routePath }) => {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   if (isOverload(error) || isOutage(error) || isSchemaError(error)) answerOverloaded(); // first, since the response is about to be sent
-  const { log } = await import("#lib/log");
+  const { log } = await import("#lib/core/log");
   const { digest } = error as { digest?: string };
   log.error({ err: error, digest, requestId: headers[requestIdHeader], route: routePath }, "a page failed");
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type NextRequest, NextResponse } from "next/server";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
 import { clientAddress } from "#lib/http/address";
 import { callsAction, isUnreadable } from "#lib/http/form-body";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { NextConfig } from "next";
 import { PHASE_PRODUCTION_BUILD } from "next/constants.js";
+import { limits } from "./lib/core/limits.ts";
 import { closedPolicy, iconsCacheControl, securityHeaders } from "./lib/http/headers.ts";
-import { limits } from "./lib/limits.ts";
 import { webDigest } from "./server/build/sources.ts";
 
 const listed = (headers: Record<string, string>) => Object.entries(headers).map(([key, value]) => ({ key, value }));

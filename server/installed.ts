@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { commandVariable } from "#lib/variables/operator-command";
+import { commandVariable } from "#lib/core/variables/operator-command";
 
 const command = "spoor-server";
 

@@ -1,8 +1,8 @@
 // A process of its own, because its 100 MiB of code would stay in the launcher.
 import "server-only";
 import { openSetup } from "#lib/auth/setup";
+import { env } from "#lib/core/env";
 import { refuseNewer } from "#lib/db/sql/floor";
-import { env } from "#lib/env";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { ownPrices } from "#lib/prices/own";
 import { enableSinks } from "#lib/telemetry/sink";

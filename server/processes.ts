@@ -2,7 +2,7 @@ import "server-only";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EnvError } from "#lib/errors";
+import { EnvError } from "#lib/core/errors";
 import { serverFolder } from "#server/build/stamps";
 
 type ProgramToRun = { name: string; words: string[] };

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { log } from "#lib/log";
-import { releaseAll } from "#lib/memory";
+import { log } from "#lib/core/log";
+import { releaseAll } from "#lib/core/memory";
 
 /** Checks in a row below this share of a core make a process idle. */
 const idle = { checkMs: 5000, cores: 0.1, checks: 6 };

@@ -1,7 +1,7 @@
 // The launcher lives as long as its processes, so it loads little. It prints for people.
 import "server-only";
 import { once } from "node:events";
-import { EnvError } from "#lib/errors";
+import { EnvError } from "#lib/core/errors";
 import { listenForStop, runCommand, say } from "#server/commands/command";
 import { prepareDatabase } from "#server/commands/database";
 import { type Role, serve, startProcesses } from "#server/http/serve";

@@ -2,7 +2,7 @@
 import { cookies, headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { requireForm, requireOwnOrigin } from "../components/form-guard";
 import { preferences } from "../components/preferences";
 

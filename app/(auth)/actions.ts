@@ -5,7 +5,7 @@ import { createOwner, signUp } from "#lib/auth/accounts";
 import { currentOrigin } from "#lib/auth/audit";
 import { localPath } from "#lib/auth/local-path";
 import { accountForm, signInForm } from "#lib/auth/schema";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import type { FormState } from "../components/form";
 import { collectFieldErrors, refuseForeignOrigin, text } from "../components/form-guard";
 import { signInWithPassword } from "./password-sign-in";

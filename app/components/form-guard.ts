@@ -9,10 +9,10 @@ import { type AuditOrigin, currentOrigin, logSecurity, recordFailedProof } from 
 import { auth } from "#lib/auth/auth";
 import { requireSameOrigin, requireUser, type SignedInUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 import type { FormState } from "./form";
 
 /** The likely cause is a page that was not opened at BASE_URL. */

@@ -1,6 +1,6 @@
 import { headers } from "next/headers";
 import { notFound } from "next/navigation";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { requestIdHeader } from "#lib/http/request-id";
 import { MissingWords } from "./page-request";
 

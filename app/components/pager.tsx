@@ -1,4 +1,4 @@
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 
 type PageLink = [text: string, href: string] | false | null | undefined | "";
 

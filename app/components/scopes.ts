@@ -1,4 +1,4 @@
-import { type Scope, scopes } from "#lib/fields";
+import { type Scope, scopes } from "#lib/core/fields";
 
 export const scopeLabels: Record<Scope, string> = {
   ingest: "Upload sessions to this account",

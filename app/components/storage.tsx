@@ -1,5 +1,5 @@
+import { formatBytes } from "#lib/core/units";
 import { getStorage, type Storage } from "#lib/ingest/quota/quota";
-import { formatBytes } from "#lib/units";
 import { formatQuantity } from "./figures";
 import { Notice } from "./notice";
 

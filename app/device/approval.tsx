@@ -1,7 +1,7 @@
 import type { SignedInUser } from "#lib/auth/guards";
+import { type Scope, scopes } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import type { LoginRequest } from "#lib/device/login";
-import { type Scope, scopes } from "#lib/fields";
-import { limits } from "#lib/limits";
 import { Check, Field, Hidden } from "../components/field";
 import { Notice } from "../components/notice";
 import { PlainPage } from "../components/plain-page";

@@ -1,4 +1,4 @@
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { Command } from "../components/command";
 import { fetchCommand, loginCommand } from "../components/connect-commands";
 import { PlainPage } from "../components/plain-page";

@@ -2,8 +2,8 @@ import "server-only";
 import { redirect } from "next/navigation";
 import type { SignedInUser } from "#lib/auth/guards";
 import { isTicket, makeTicket } from "#lib/auth/sent-forms";
+import { SpoorError } from "#lib/core/errors";
 import { findLogin } from "#lib/device/login";
-import { SpoorError } from "#lib/errors";
 import { clientAddress, getNetwork } from "#lib/http/address";
 
 /**

@@ -1,4 +1,4 @@
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 
 /** Avoids that React sends the reference again with the page's data. */
 const reference = oncePerProcess("reference", () => ({ html: "" }));

@@ -1,5 +1,5 @@
 import { NextResponse } from "next/server";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { problemResponse } from "#lib/http/problem";
 
 const detail = "This session is being read very often just now, from your network or by everybody who has its link.";

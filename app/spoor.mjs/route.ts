@@ -1,5 +1,5 @@
 import { endpoint, route } from "#lib/api/route";
-import { notFound } from "#lib/errors";
+import { notFound } from "#lib/core/errors";
 import { answerKept } from "#lib/http/kept";
 import { readClient } from "#server/build/client-file";
 

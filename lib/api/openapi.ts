@@ -7,8 +7,8 @@ import {
 } from "zod-openapi";
 import { groups, operations } from "#lib/api/operations";
 import { commonHeaders, describeHeaders, internalAnswer, listErrors, problem, problemAnswer } from "#lib/api/problems";
-import { env } from "#lib/env";
-import { type ErrorCode, errorTable } from "#lib/errors";
+import { env } from "#lib/core/env";
+import { type ErrorCode, errorTable } from "#lib/core/errors";
 import type { AnswerExample, ErrorExample, Operation } from "#lib/http/operation";
 import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
 import { messageShape, traceShape } from "#lib/traces/schema";

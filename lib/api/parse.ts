@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { notFound, SpoorError } from "#lib/errors";
-import { fieldErrors } from "#lib/fields";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { fieldErrors } from "#lib/core/fields";
 
 /** @throws SpoorError `invalid_request` with the failing paths */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {

@@ -1,8 +1,8 @@
 // The examples are real answers: tests/api/openapi.test.ts sends them all.
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
-import { type ErrorCode, errorTable, insufficientScope } from "#lib/errors";
-import { fieldErrors } from "#lib/fields";
+import { type ErrorCode, errorTable, insufficientScope } from "#lib/core/errors";
+import { fieldErrors } from "#lib/core/fields";
 import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
 const usualErrors: Record<ErrorCode, string> = {

@@ -10,18 +10,18 @@ import {
   requireToken,
 } from "#lib/auth/guards";
 import { oauthAddresses } from "#lib/auth/oauth/protocol";
-import { forRequest, requestSignal } from "#lib/current-request";
-import { SpoorError } from "#lib/errors";
+import { forRequest, requestSignal } from "#lib/core/current-request";
+import { SpoorError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
+import { operatorCommand } from "#lib/core/variables/operator-command";
 import { clientAddress } from "#lib/http/address";
 import { recordRequestUser } from "#lib/http/arrival";
 import { readJson } from "#lib/http/body";
 import type { Authorization, Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
 import { getRequestId } from "#lib/http/request-id";
-import { log } from "#lib/log";
 import { countError } from "#lib/observability/counters";
 import { isUnmigrated } from "#lib/observability/readiness";
-import { operatorCommand } from "#lib/variables/operator-command";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];

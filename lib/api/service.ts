@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { limits, publicLimits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
-import { limits, publicLimits } from "#lib/limits";
 
 const check = z.object({ ok: z.boolean(), detail: z.string().optional() });
 

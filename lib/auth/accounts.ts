@@ -10,13 +10,13 @@ import { endTrust } from "#lib/auth/second-factor";
 import { closeSetup, isSetupToken, needsSetup } from "#lib/auth/setup";
 import { lockUsers } from "#lib/auth/sql";
 import { revokeMachines } from "#lib/auth/tokens";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { type Db, prisma } from "#lib/db/client";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
 import type { User } from "#lib/generated/prisma/client";
 import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 
 type NewAccount = z.output<typeof accountForm>;
 

@@ -1,11 +1,11 @@
 import "server-only";
 import { v7 as uuid } from "uuid";
-import { currentRequestId } from "#lib/current-request";
+import { currentRequestId } from "#lib/core/current-request";
+import { log } from "#lib/core/log";
 import { type Db, prisma } from "#lib/db/client";
 import type { AuditEvent as AuditEventRow } from "#lib/generated/prisma/client";
 import { clientAddress } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
-import { log } from "#lib/log";
 
 export type AuditOrigin = { address: string; userAgent: string | null };
 

@@ -12,13 +12,13 @@ import { needsSetup } from "#lib/auth/setup";
 import { firstEnd } from "#lib/auth/sign-ins";
 import { noteAccount, noteProvider, noteSignOut } from "#lib/auth/trail";
 import { secondFactor } from "#lib/auth/two-factor";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { env, requiredEnv } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
+import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
-import { env, requiredEnv } from "#lib/env";
 import type { PrismaClient } from "#lib/generated/prisma/client";
 import { clientAddress, clientAddressHeader } from "#lib/http/address";
-import { limits } from "#lib/limits";
-import { log } from "#lib/log";
 
 /** By request: what made better-auth answer 500. */
 export const failures = new AsyncLocalStorage<{ error?: unknown }>();

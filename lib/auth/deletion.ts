@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { operator, recordEvent } from "#lib/auth/audit";
 import { accountKey } from "#lib/auth/guesses";
 import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
+import { isOutage, postgresCode } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import { allowLong, type Db, prisma } from "#lib/db/client";
-import { isOutage, postgresCode } from "#lib/errors";
-import { log } from "#lib/log";
 import { getUserPrefix } from "#lib/store/keys";
 import { hasStore } from "#lib/store/s3";
 

@@ -6,8 +6,8 @@ import { cache } from "react";
 import { auth } from "#lib/auth/auth";
 import { readGrant } from "#lib/auth/oauth/grants";
 import { type PresentedToken, requireBearer } from "#lib/auth/tokens";
-import { env } from "#lib/env";
-import { insufficientScope, SpoorError } from "#lib/errors";
+import { env } from "#lib/core/env";
+import { insufficientScope, SpoorError } from "#lib/core/errors";
 import type { NeededScope } from "#lib/http/operation";
 
 export type SignedInUser = {

@@ -3,12 +3,12 @@ import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
 import { listEvents, logSecurity, readOrigin } from "#lib/auth/audit";
 import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
 import { findPendingUser, type HookContext } from "#lib/auth/second-factor";
+import { sha256 } from "#lib/core/digest";
+import { env } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
-import { env } from "#lib/env";
 import { getNetwork, getSite } from "#lib/http/address";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 
 /** `spares` exempts from the limit. */
 type GuessBudget = {

@@ -2,12 +2,12 @@ import "server-only";
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { APIError } from "better-auth/api";
 import { verifyPassword as verifyEarlier } from "better-auth/crypto";
-import { FairQueue } from "#lib/concurrency/fair-queue";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { requestAddress } from "#lib/current-request";
-import { SpoorError } from "#lib/errors";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { requestAddress } from "#lib/core/current-request";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { getSite } from "#lib/http/address";
-import { limits } from "#lib/limits";
 
 const { hashesAtOnce, hashWaitSeconds } = limits.signIn;
 

@@ -9,10 +9,10 @@ import { type HookContext, spendCode } from "#lib/auth/second-factor";
 import { keepSignIn } from "#lib/auth/sign-ins";
 import { noteEvent } from "#lib/auth/trail";
 import { callbackPath, leadToSecondFactor } from "#lib/auth/two-factor";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 
 const targets = ["callbackURL", "errorCallbackURL", "newUserCallbackURL", "redirectTo"];
 

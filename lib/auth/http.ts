@@ -3,13 +3,13 @@ import { isAPIError } from "better-auth/api";
 import { auth, failures } from "#lib/auth/auth";
 import { isGuess } from "#lib/auth/guesses";
 import { providerNames } from "#lib/auth/providers";
-import { env } from "#lib/env";
-import { notFound, SpoorError } from "#lib/errors";
+import { env } from "#lib/core/env";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { parseJson } from "#lib/core/json";
+import { limits } from "#lib/core/limits";
 import { clientAddress, clientAddressHeader, getNetwork } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
-import { parseJson } from "#lib/json";
-import { limits } from "#lib/limits";
 import { canServe } from "#lib/observability/readiness";
 
 type OpenRoute = { methods: string[]; fields: string[] };

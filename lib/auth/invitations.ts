@@ -1,9 +1,9 @@
 import "server-only";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { makeSecretOnce } from "#lib/auth/sent-forms";
+import { sha256 } from "#lib/core/digest";
+import { env } from "#lib/core/env";
 import { type Db, prisma } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
-import { env } from "#lib/env";
 import type { Invitation as InvitationRow } from "#lib/generated/prisma/client";
 
 const validDays = 7;

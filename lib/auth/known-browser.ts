@@ -1,7 +1,7 @@
 import "server-only";
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { requiredEnv } from "#lib/core/env";
 import { prisma } from "#lib/db/client";
-import { requiredEnv } from "#lib/env";
 
 /** A household's, not a crowd's. */
 const maxAccounts = 5;

@@ -1,5 +1,5 @@
 import "server-only";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 
 /** Control characters, and before the query a backslash or an escaped slash or backslash. */
 const foreign = /\p{Cc}|^[^?#]*(?:\\|%2f|%5c)/iu;

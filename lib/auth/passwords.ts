@@ -2,9 +2,9 @@ import "server-only";
 import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
 import { hashPassword, isOutdated, verifyPassword } from "#lib/auth/hashing";
 import { endTrust, findPendingUser, type HookContext } from "#lib/auth/second-factor";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
 import { prisma } from "#lib/db/client";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
 
 /** Only for new passwords. @throws SpoorError `invalid_request` with the path `password` */
 export async function requireStrong(password: string, about: { name?: string; email: string }): Promise<void> {

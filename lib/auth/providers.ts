@@ -1,8 +1,8 @@
 import "server-only";
 import { credential } from "#lib/auth/accounts";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
+import { env } from "#lib/core/env";
 import { prisma } from "#lib/db/client";
-import { env } from "#lib/env";
 
 export const providerNames = { github: "GitHub", google: "Google" } as const;
 export type Provider = keyof typeof providerNames;

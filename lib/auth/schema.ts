@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scopes, withoutInvisible } from "#lib/fields";
+import { scopes, withoutInvisible } from "#lib/core/fields";
 
 export const sessionResponse = z.object({
   ok: z.literal(true),

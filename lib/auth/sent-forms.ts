@@ -2,9 +2,9 @@
 import "server-only";
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { lockForm } from "#lib/auth/sql";
+import { sha256 } from "#lib/core/digest";
+import { requiredEnv } from "#lib/core/env";
 import type { Db } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
-import { requiredEnv } from "#lib/env";
 
 /** `id` is random, and with other `fields` the form creates something else. */
 export type SentForm = { id: string; fields: unknown };

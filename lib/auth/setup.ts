@@ -1,8 +1,8 @@
 import "server-only";
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { sha256 } from "#lib/core/digest";
+import { env } from "#lib/core/env";
 import { type Db, prisma } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
-import { env } from "#lib/env";
 
 const setupKey = "setup_token_sha256";
 

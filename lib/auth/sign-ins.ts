@@ -1,9 +1,9 @@
 import "server-only";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { endTrust } from "#lib/auth/second-factor";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Session } from "#lib/generated/prisma/client";
-import { limits } from "#lib/limits";
 
 /** better-auth calls it a session. */
 export type SignIn = Pick<Session, "id" | "createdAt" | "updatedAt" | "expiresAt" | "ipAddress" | "userAgent">;

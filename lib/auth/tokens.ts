@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { type AuditOrigin, recordEvent, recordEvents } from "#lib/auth/audit";
 import { makeSecretOnce } from "#lib/auth/sent-forms";
-import { coalesce } from "#lib/concurrency/coalesce";
+import { coalesce } from "#lib/core/concurrency/coalesce";
+import { sha256 } from "#lib/core/digest";
+import { SpoorError } from "#lib/core/errors";
+import { type Scope, scopesIn, usualScopes } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { type Db, prisma } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
-import { SpoorError } from "#lib/errors";
-import { type Scope, scopesIn, usualScopes } from "#lib/fields";
 import type { CliToken as CliTokenRow, Prisma } from "#lib/generated/prisma/client";
-import { limits } from "#lib/limits";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomDigits = 30;

@@ -5,10 +5,10 @@ import { isGuess } from "#lib/auth/guesses";
 import { nameOfProvider } from "#lib/auth/providers";
 import { endTrust, findPendingUser, type HookContext } from "#lib/auth/second-factor";
 import { findVouchedUser } from "#lib/auth/two-factor";
+import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
 import { overLimit } from "#lib/http/rate-limit";
-import { log } from "#lib/log";
 
 const changes: Record<string, AuditAction> = {
   "/update-user": "name_changed",

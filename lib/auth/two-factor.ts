@@ -3,7 +3,7 @@ import { createAuthMiddleware, isAPIError } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins";
 import { localPath } from "#lib/auth/local-path";
 import { type HookContext, totpOptions } from "#lib/auth/second-factor";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 
 /** better-auth's name of the route. */
 export const callbackPath = "/callback/:id";

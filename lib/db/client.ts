@@ -3,16 +3,16 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type pg from "pg";
 import { escapeLiteral } from "pg";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { requiredEnv } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
+import { log } from "#lib/core/log";
 import { whileWanted } from "#lib/db/cancel";
 import { LimitedPool, runInTransaction } from "#lib/db/limited-pool";
 import { poolSize } from "#lib/db/pool-size";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { closeBeforeSuspension, idleMs } from "#lib/db/suspension";
-import { requiredEnv } from "#lib/env";
 import { type Prisma, PrismaClient } from "#lib/generated/prisma/client";
-import { limits } from "#lib/limits";
-import { log } from "#lib/log";
 
 export type Queryable = pg.Pool | pg.PoolClient;
 

@@ -1,12 +1,12 @@
 // docs/architecture.md lists the heavy reads.
 import "server-only";
 import type pg from "pg";
-import { FairQueue } from "#lib/concurrency/fair-queue";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { requestSignal } from "#lib/current-request";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { requestSignal } from "#lib/core/current-request";
+import { isOverload, SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { pool, type Settings, snapshot } from "#lib/db/client";
-import { isOverload, SpoorError } from "#lib/errors";
-import { limits } from "#lib/limits";
 
 const { heavyPerUser, maxLongWaitingPerUser, maxWaitSeconds, maxWaitingPerUser } = limits.reads;
 

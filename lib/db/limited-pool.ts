@@ -1,6 +1,6 @@
 import "server-only";
 import pg from "pg";
-import { log } from "#lib/log";
+import { log } from "#lib/core/log";
 
 type RunQuery = (first: string | pg.QueryConfig, ...rest: unknown[]) => Promise<pg.QueryResult>;
 

@@ -4,12 +4,12 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { EnvError } from "#lib/core/errors";
 import { pendingMigrations } from "#lib/db/migrations";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { distributeAdded } from "#lib/db/sql/distribute";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { splitStatements } from "#lib/db/statements";
-import { EnvError } from "#lib/errors";
 
 const ownFolder = resolve("prisma/migrations");
 /**

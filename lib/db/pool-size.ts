@@ -1,6 +1,6 @@
 import "server-only";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { env } from "#lib/env";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { env } from "#lib/core/env";
 
 const connections = oncePerProcess("connections of the queue", (): { left?: number } => ({}));
 

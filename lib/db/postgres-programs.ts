@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
-import { EnvError } from "#lib/errors";
+import { EnvError } from "#lib/core/errors";
 
 const run = promisify(execFile);
 

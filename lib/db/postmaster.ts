@@ -2,7 +2,7 @@ import "server-only";
 import { readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Client } from "pg";
-import { postgresCode } from "#lib/errors";
+import { postgresCode } from "#lib/core/errors";
 import { mayServe } from "./process-identity.ts";
 import { removeSocketLock, socketUrl } from "./socket.ts";
 

@@ -4,8 +4,8 @@ import "server-only";
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import pg from "pg";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { EnvError } from "#lib/errors";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { EnvError } from "#lib/core/errors";
 
 const parameter = "require_auth";
 const method = "scram-sha-256";

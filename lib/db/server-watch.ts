@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { EnvError } from "#lib/errors";
+import { EnvError } from "#lib/core/errors";
 
 const checkMs = 500;
 const maxEndsPerMinute = 5;

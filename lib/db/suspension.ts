@@ -1,7 +1,7 @@
 // Vercel suspends a process between requests, when its idle connections would stay open until PostgreSQL has none left.
 import "server-only";
 import type pg from "pg";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 
 type Context = { get?(): { waitUntil?(work: Promise<unknown>): void } | undefined };
 const contextKey = Symbol.for("@vercel/request-context");

@@ -1,6 +1,6 @@
+import { limits } from "#lib/core/limits";
 import { approved, pending, pollQuery, pollResponse, startRequest, startResponse } from "#lib/device/schema";
 import type { Operation } from "#lib/http/operation";
-import { limits } from "#lib/limits";
 
 const { device } = limits;
 const deviceCode = "qLIBaOkLx0m3yM8v2c1Yd7Zt5uWnRj4EhGfKpSsTaQw";

@@ -3,17 +3,17 @@ import { randomBytes } from "node:crypto";
 import type { z } from "zod";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { createToken, revokeToken, toGrant } from "#lib/auth/tokens";
+import { sha256 } from "#lib/core/digest";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
+import { type Scope, scopesIn, usualScopes } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { pollResponse, startResponse } from "#lib/device/schema";
 import { hashOfUserCode, normalizeUserCode, randomUserCode, shownUserCode } from "#lib/device/user-codes";
-import { sha256 } from "#lib/digest";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
-import { type Scope, scopesIn, usualScopes } from "#lib/fields";
 import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
 import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit, uncount } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 
 const { device } = limits;
 

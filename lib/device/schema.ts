@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { scopes, scopesIn, usualScopes, withoutInvisible } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { scopes, scopesIn, usualScopes, withoutInvisible } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 
 const machine = z
   .string()

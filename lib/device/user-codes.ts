@@ -1,6 +1,6 @@
 import "server-only";
 import { createHmac, randomInt } from "node:crypto";
-import { requiredEnv } from "#lib/env";
+import { requiredEnv } from "#lib/core/env";
 
 /** Consonants only, so that no words and no look-alikes occur (RFC 8628, section 6.1). */
 const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ";

@@ -1,10 +1,10 @@
 import "server-only";
 import { z } from "zod";
 import { kinds } from "#common/secrets/kinds";
+import { SpoorError } from "#lib/core/errors";
+import { exactText, utcInstant } from "#lib/core/fields";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
-import { SpoorError } from "#lib/errors";
-import { exactText, utcInstant } from "#lib/fields";
 import type { FindingsQuery, FoundSecret } from "#lib/findings/schema";
 import { countFindings, countOpen, readFindings, type StoredFinding } from "#lib/findings/sql";
 import { isMasking, unmaskedProjects } from "#lib/masking/policy";

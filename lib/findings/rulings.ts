@@ -3,11 +3,11 @@
 import "server-only";
 import { kinds } from "#common/secrets/kinds";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { type Db, prisma } from "#lib/db/client";
 import { lockFindings } from "#lib/db/sql/run";
-import { notFound, SpoorError } from "#lib/errors";
 import { beginMasking, beginMaskingKinds } from "#lib/findings/sql";
-import { limits } from "#lib/limits";
 import { everywhere } from "#lib/masking/policy";
 
 type Decision = { kind: string; mark: string; trace?: string | undefined; verdict: "mask" | "keep" };

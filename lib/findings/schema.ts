@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 
 const { traces: page } = limits;
 

@@ -1,9 +1,9 @@
 // Node's request where our web server runs, otherwise the web stream.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { limits } from "#lib/core/limits";
+import { free } from "#lib/core/memory";
 import { requestIdHeader } from "#lib/http/request-id";
-import { limits } from "#lib/limits";
-import { free } from "#lib/memory";
 
 export type Arrival = {
   /** Frees each chunk after `take`. @returns false if the connection broke off */

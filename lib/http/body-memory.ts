@@ -1,7 +1,7 @@
 // New buffers of this size make V8 collect its whole heap after a few uploads.
 import "server-only";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { atRest } from "#lib/memory";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { atRest } from "#lib/core/memory";
 
 const MiB = 1 << 20;
 export const blockBytes = 32 * MiB;

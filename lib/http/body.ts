@@ -1,9 +1,9 @@
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
+import { parseJson } from "#lib/core/json";
+import { limits } from "#lib/core/limits";
+import { free } from "#lib/core/memory";
 import { openArrival } from "#lib/http/arrival";
 import { withBlock } from "#lib/http/body-memory";
-import { parseJson } from "#lib/json";
-import { limits } from "#lib/limits";
-import { free } from "#lib/memory";
 
 /** @throws SpoorError `unsupported_media_type` */
 export function requireJsonType(request: Request): void {

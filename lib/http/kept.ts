@@ -1,8 +1,8 @@
 // Bodies that are the same for everybody are compressed once.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { declareGzip } from "#lib/current-request";
-import { sha256 } from "#lib/digest";
+import { declareGzip } from "#lib/core/current-request";
+import { sha256 } from "#lib/core/digest";
 
 export type Kept = {
   bytes: Buffer<ArrayBuffer>;

@@ -1,7 +1,7 @@
 // `endpoint` (lib/api/route.ts) enforces an operation, lib/api/openapi.ts describes it.
 import type { z } from "zod";
-import type { ErrorCode, FieldError } from "#lib/errors";
-import type { Scope } from "#lib/fields";
+import type { ErrorCode, FieldError } from "#lib/core/errors";
+import type { Scope } from "#lib/core/fields";
 
 export type Mode = "none" | "cookie" | "bearer" | "cookie-or-bearer";
 
@@ -29,7 +29,7 @@ export type AnswerExample = {
   example?: unknown;
 };
 
-/** By default an example has the code's usual detail (lib/errors.ts). */
+/** By default an example has the code's usual detail (lib/core/errors.ts). */
 export type ErrorExample = { when: string; detail?: string; errors?: FieldError[] };
 
 export type NeededScope = Scope | "none";

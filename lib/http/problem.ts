@@ -1,5 +1,5 @@
-import { errorTable, isOutage, isOverload, SpoorError } from "#lib/errors";
-import { log } from "#lib/log";
+import { errorTable, isOutage, isOverload, SpoorError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 
 const retryAfterSeconds = { rate_limited: 60, slow_down: 60, overloaded: 5, unavailable: 2 } as const;
 

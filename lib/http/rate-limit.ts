@@ -1,7 +1,7 @@
 import "server-only";
 import type { Pool } from "pg";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { pool } from "#lib/db/client";
 import { deleteEndedLimits } from "#lib/http/sql";
 

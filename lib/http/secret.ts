@@ -1,7 +1,7 @@
 import "server-only";
 import { timingSafeEqual } from "node:crypto";
-import { sha256 } from "#lib/digest";
-import { notFound, SpoorError } from "#lib/errors";
+import { sha256 } from "#lib/core/digest";
+import { notFound, SpoorError } from "#lib/core/errors";
 
 /** @throws SpoorError `not_found` if the operator set none; `missing_token`, `invalid_token` */
 export function requireSecret(request: Request, secret: string | undefined): void {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { usualWireBytes } from "#lib/env";
+import { usualWireBytes } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
 import { ingestRequest, ingestResponse, ingestTrace, jobResponse } from "#lib/ingest/schema";
-import { limits } from "#lib/limits";
 
 const jobId = "019a9c3e-5b7c-7d21-9d2e-3f8a6b1c0d4e";
 const params = z.object({ jobId: z.uuid() });

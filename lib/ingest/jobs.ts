@@ -1,7 +1,7 @@
 import "server-only";
 import { z } from "zod";
+import { notFound } from "#lib/core/errors";
 import { prisma } from "#lib/db/client";
-import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
 import { getTitle } from "#lib/reader/titles/derive-title";

@@ -1,9 +1,9 @@
 import "server-only";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { type Db, prisma } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
 import { getJob } from "#lib/ingest/jobs";
 import { reserveForReplay } from "#lib/ingest/quota/quota";
-import { limits } from "#lib/limits";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { exactText, instant, pictureHash } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { exactText, instant, pictureHash } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 
 const { ingest, trace: max, message: messageLimits } = limits;
 

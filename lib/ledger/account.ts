@@ -1,7 +1,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
-import { Pauses } from "#lib/concurrency/pauses";
+import { Pauses } from "#lib/core/concurrency/pauses";
+import { log } from "#lib/core/log";
 import { pool, transaction } from "#lib/db/client";
 import { type ColumnsToSet, columnValues, joinColumns } from "#lib/ledger/columns";
 import { factBytes } from "#lib/ledger/digest/facts";
@@ -27,7 +28,6 @@ import {
 } from "#lib/ledger/sql/due";
 import { usagePart } from "#lib/ledger/usage/part";
 import { readTarget, sweep } from "#lib/ledger/version";
-import { log } from "#lib/log";
 
 /** Parts in the order in which they write. Later parts see the project that the first one sets. */
 const parts: readonly LedgerPart<unknown>[] = [

@@ -1,11 +1,11 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
+import { eachInSlices, StepEnded } from "#lib/core/concurrency/slices";
+import { limits } from "#lib/core/limits";
+import { log } from "#lib/core/log";
 import type { LedgerMessage, LedgerPart, LedgerTrace, TraceReader } from "#lib/ledger/part";
 import type { DueTrace } from "#lib/ledger/sql/due";
 import { readFrom, readWhole } from "#lib/ledger/sql/messages";
-import { limits } from "#lib/limits";
-import { log } from "#lib/log";
 
 const page = { rows: 1000, bytes: 2 * 1024 * 1024 };
 const maxPosition = limits.message.integer;

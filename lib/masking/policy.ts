@@ -1,9 +1,9 @@
 import "server-only";
 import { createHmac } from "node:crypto";
 import { rulesVersion } from "#common/secrets/kinds";
+import { requiredEnv } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
-import { requiredEnv } from "#lib/env";
-import { limits } from "#lib/limits";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readRulings } from "#lib/masking/sql";
 import type { ProjectAlias } from "#lib/reader/project";

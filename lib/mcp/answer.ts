@@ -1,5 +1,5 @@
-import { env } from "#lib/env";
-import { limits } from "#lib/limits";
+import { env } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { named, notice } from "#lib/mcp/quote";
 
 export class AgentAnswer {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { exactText } from "#lib/fields";
+import { exactText } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
-import { limits } from "#lib/limits";
 
 /** The SDK checks the contents; the protocol no longer has batches. */
 const message = z.looseObject({

@@ -1,8 +1,8 @@
 // Cursors contain the place of a session, so they are sealed.
 import "server-only";
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { requiredEnv } from "#lib/env";
-import { SpoorError } from "#lib/errors";
+import { requiredEnv } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
 import type { AgentReader } from "#lib/mcp/tools/tool";
 
 const algorithm = "aes-256-gcm";

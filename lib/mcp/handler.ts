@@ -1,7 +1,7 @@
 import "server-only";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { overLimit } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 import { serverMaker } from "#lib/mcp/server";
 import type { AgentReader } from "#lib/mcp/tools/tool";
 import { type McpCall, openTransport } from "#lib/mcp/transport";

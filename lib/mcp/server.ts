@@ -1,10 +1,10 @@
 import "server-only";
 import type * as Sdk from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { isOutage, isOverload, SpoorError } from "#lib/errors";
-import { exactText } from "#lib/fields";
-import { limits } from "#lib/limits";
-import { log } from "#lib/log";
+import { isOutage, isOverload, SpoorError } from "#lib/core/errors";
+import { exactText } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
+import { log } from "#lib/core/log";
 import { AgentAnswer, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { findFileHistory } from "#lib/mcp/tools/files";

@@ -1,4 +1,4 @@
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import { excerpt, named, quotation, shortened, shown } from "#lib/mcp/quote";
 import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { splitPieces } from "#lib/reader/kind";

@@ -1,9 +1,9 @@
 // Streamable HTTP without sessions: revision 2026-07-28, and those of 2025.
 import "server-only";
 import type * as Sdk from "@modelcontextprotocol/server";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
-import { log } from "#lib/log";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import type { AgentReader } from "#lib/mcp/tools/tool";
 
 export type McpCall = { request: Request; body: unknown; reader: AgentReader };

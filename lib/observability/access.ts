@@ -1,9 +1,9 @@
 // Log lines and metrics name a route by its pattern and contain nothing of the path, query or bodies.
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
+import { log } from "#lib/core/log";
 import { requestUser } from "#lib/http/arrival";
-import { log } from "#lib/log";
 
 type FindRoute = (url: string) => string;
 

@@ -1,7 +1,7 @@
 // Next writes its errors to the console; in the web process they become log lines.
 import { stripVTControlCharacters } from "node:util";
-import { currentRequestId } from "#lib/current-request";
-import { log, withoutQuotations } from "#lib/log";
+import { currentRequestId } from "#lib/core/current-request";
+import { log, withoutQuotations } from "#lib/core/log";
 
 const levels = { error: "error", warn: "warn", log: "info", info: "info", debug: "debug", trace: "debug" } as const;
 

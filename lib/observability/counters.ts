@@ -1,9 +1,9 @@
 // Counts are in the database, because a worker has no port to scrape, and a serverless function keeps no memory.
 import "server-only";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import type { ErrorCode } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
-import type { ErrorCode } from "#lib/errors";
-import { log } from "#lib/log";
 import { addToCounters } from "#lib/observability/sql";
 
 /** Metrics with `buckets` are histograms. */

@@ -1,7 +1,7 @@
 import "server-only";
 import { Gauge, type Metric, Registry } from "prom-client";
+import { isOutage } from "#lib/core/errors";
 import { pool, prisma } from "#lib/db/client";
-import { isOutage } from "#lib/errors";
 import { readCounts } from "#lib/observability/counters";
 import { processRegistry } from "#lib/observability/registry";
 import { countOpenJobs, countWorkers } from "#lib/observability/sql";

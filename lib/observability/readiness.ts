@@ -1,15 +1,15 @@
 import "server-only";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { isSchemaError } from "#lib/core/errors";
+import { operatorCommand } from "#lib/core/variables/operator-command";
 import { pool } from "#lib/db/client";
 import { pendingMigrations } from "#lib/db/migrations";
 import { findNewer } from "#lib/db/sql/floor";
-import { isSchemaError } from "#lib/errors";
 import { proxyNote } from "#lib/http/address";
 import { hasWorker } from "#lib/observability/heartbeat";
 import { pingDatabase } from "#lib/observability/sql";
 import { hasQueues } from "#lib/queue/sql";
 import { pingStore, usesStore } from "#lib/store/s3";
-import { operatorCommand } from "#lib/variables/operator-command";
 
 type Check = { ok: boolean; detail?: string };
 type Checks = { database: Check; migrations: Check; worker: Check; uploadStore?: Check };

@@ -1,6 +1,6 @@
 // Loaded only if /api/metrics is enabled.
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 
 /** `status` is 499 if the client disconnected before the answer began. */
 export type Answered = { method: string; route: string; status: number };

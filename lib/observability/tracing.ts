@@ -1,9 +1,9 @@
 // The SDK is loaded only if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise `traced` just calls its work.
 import { type Attributes, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Configuration } from "@vercel/otel";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
 
 type SpanProcessor = Exclude<NonNullable<Configuration["spanProcessors"]>[number], string>;
 type ReadableSpan = Parameters<SpanProcessor["onEnd"]>[0];

@@ -1,9 +1,9 @@
 import "server-only";
-import { FairQueue } from "#lib/concurrency/fair-queue";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { requestSignal } from "#lib/current-request";
-import { notFound, SpoorError } from "#lib/errors";
-import { limits } from "#lib/limits";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { requestSignal } from "#lib/core/current-request";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { sendAtPace } from "#lib/pictures/send";
 import { findPicture, readSlice, type StoredPicture } from "#lib/pictures/sql";
 import { readObject } from "#lib/store/s3";

@@ -1,4 +1,4 @@
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 
 const { sendSeconds, sendBytesPerSecond } = limits.pictures;
 

@@ -1,9 +1,9 @@
 // These statements run in transactions of `pg` (a job) or of Prisma (a deletion). SQL: sets of rows, row locks, and
 // slices of values.
 import "server-only";
+import { limits } from "#lib/core/limits";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { run, type Transaction } from "#lib/db/sql/run";
-import { limits } from "#lib/limits";
 
 const decodeHashes = (hashes: string[]) => hashes.map((hash) => Buffer.from(hash, "hex"));
 

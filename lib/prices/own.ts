@@ -1,8 +1,8 @@
 // PRICES_FILE: prices that an operator pays instead of the list prices.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { env } from "#lib/env";
-import { EnvError } from "#lib/errors";
+import { env } from "#lib/core/env";
+import { EnvError } from "#lib/core/errors";
 import { decimal, one, type Rates, ratesFrom } from "#lib/prices/rates";
 
 const maxBytes = 1024 * 1024;

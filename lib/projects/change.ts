@@ -1,8 +1,8 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
+import { notFound, SpoorError } from "#lib/core/errors";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
-import { notFound, SpoorError } from "#lib/errors";
 import { settleProject } from "#lib/projects/settle";
 import { changing, mergeInto, readNames, readProjectAliases, splitOff } from "#lib/projects/sql/change";
 import { getAliasKey, type ProjectAlias, projectName } from "#lib/reader/project";

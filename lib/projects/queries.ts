@@ -1,8 +1,8 @@
 import "server-only";
 import { z } from "zod";
+import { notFound, SpoorError } from "#lib/core/errors";
 import { pool, prisma } from "#lib/db/client";
 import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
-import { notFound, SpoorError } from "#lib/errors";
 import { undated } from "#lib/prices/model";
 import type { ProjectDetails, ProjectMonth, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
 import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/project-rows";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { exactText, usageShape, withoutInvisible } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { exactText, usageShape, withoutInvisible } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 
 const { traces: page } = limits;
 

@@ -1,10 +1,10 @@
 // For a process that is no worker.
 import "server-only";
 import { type Db, fromPrisma, type Job, PgBoss } from "pg-boss";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { log } from "#lib/core/log";
 import { pool, type Queryable } from "#lib/db/client";
 import type { Prisma } from "#lib/generated/prisma/client";
-import { log } from "#lib/log";
 import { heartbeatSeconds, type QueueName } from "#lib/queue/queues";
 
 const enqueuer = oncePerProcess("enqueuer", (): { boss?: Promise<PgBoss> | undefined } => ({}));

@@ -1,7 +1,7 @@
 import "server-only";
 import { PgBoss } from "pg-boss";
+import { log } from "#lib/core/log";
 import { withRequiredAuth } from "#lib/db/required-auth";
-import { log } from "#lib/log";
 
 /** An entry's payload names rows. */
 export const queues = { ingest: "ingest", ingestDead: "ingest-dead" } as const;

@@ -1,8 +1,8 @@
 import "server-only";
 import type pg from "pg";
 import { type Clock, PgBoss, systemClock } from "pg-boss";
+import { log } from "#lib/core/log";
 import { withRequiredAuth } from "#lib/db/required-auth";
-import { log } from "#lib/log";
 import { commitLater } from "#lib/queue/sql";
 
 const connections = { statements: 2, listening: 1 };

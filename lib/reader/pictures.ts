@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isDrawable } from "#common/evidence/picture-size";
 import { pictureTypes } from "#common/evidence/picture-type";
-import { pictureHash } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { pictureHash } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import type { MessagePiece } from "#lib/reader/call";
 import type { Block, ReaderMessage } from "#lib/reader/message";
 import { isPlainlyMarkdown } from "#lib/reader/said";

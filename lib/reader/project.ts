@@ -1,6 +1,6 @@
 import { foldedPath, spell } from "#common/evidence/spelling";
-import { withoutInvisible } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { withoutInvisible } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { parseFolder, parseFormerFolder } from "#lib/reader/folder";
 import { parseRemote } from "#lib/reader/remote";
 import { cut } from "#lib/reader/text";

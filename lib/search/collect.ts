@@ -59,7 +59,7 @@ const stepCharacters = 2 ** 15;
 
 const nobody = { role: null, metadata: null };
 
-/** Run by eachInSlices (lib/concurrency/slices.ts). */
+/** Run by eachInSlices (lib/core/concurrency/slices.ts). */
 type Steps = Generator<undefined, void>;
 
 /** Only one draft is in memory, however long a trace is. */

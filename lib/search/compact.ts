@@ -1,8 +1,8 @@
 // A search reads one row of each block for each term, and a million messages fill a hundred blocks.
 import "server-only";
+import { log } from "#lib/core/log";
 import { pool } from "#lib/db/client";
 import { freeSpace } from "#lib/db/sql/vacuum";
-import { log } from "#lib/log";
 import { bytesPerPosting } from "#lib/search/block";
 import { type Full, mergeAlike } from "#lib/search/merge";
 import { maxDocuments } from "#lib/search/posting";

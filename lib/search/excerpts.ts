@@ -1,8 +1,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import { eachInSlices } from "#lib/concurrency/slices";
+import { eachInSlices } from "#lib/core/concurrency/slices";
+import { isOverload } from "#lib/core/errors";
 import { heavyRead } from "#lib/db/heavy";
-import { isOverload } from "#lib/errors";
 import { type Matched, matchBlocks } from "#lib/search/find-documents";
 import { isSaidBy } from "#lib/search/phrases";
 import { plainText } from "#lib/search/plain";

@@ -1,5 +1,5 @@
 // Splits queries into terms (docs/search.md).
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { composed } from "#lib/search/terms";
 
 /** Before any other colon, text is part of a word, as in `TypeError:` or `https:`. */

@@ -2,11 +2,11 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
-import { Pauses } from "#lib/concurrency/pauses";
-import { inSlices } from "#lib/concurrency/slices";
+import { Pauses } from "#lib/core/concurrency/pauses";
+import { inSlices } from "#lib/core/concurrency/slices";
+import { isOutage, postgresCode } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import { freeSpace } from "#lib/db/sql/vacuum";
-import { isOutage, postgresCode } from "#lib/errors";
-import { log } from "#lib/log";
 import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
 import { Collector, type Document, type Draft } from "#lib/search/collect";
 import { type Load, mergeBlocks } from "#lib/search/merge";

@@ -1,8 +1,8 @@
 // Blocks never change, and the most frequent words are the slowest to read.
 import "server-only";
 import { LRUCache } from "lru-cache";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { atRest } from "#lib/memory";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { atRest } from "#lib/core/memory";
 import type { BlockHead } from "#lib/search/sql/block-rows";
 
 type OfBlocks = Map<string, Uint16Array>;

@@ -2,7 +2,7 @@
 // field.
 import "server-only";
 import type { PoolClient } from "pg";
-import { inSlices } from "#lib/concurrency/slices";
+import { inSlices } from "#lib/core/concurrency/slices";
 import type { Hits } from "#lib/search/find-documents";
 import { getUnprovenGroups, type QueryGroup, type QueryScope, type SearchQuery } from "#lib/search/query";
 import { describe } from "#lib/search/speaker";

@@ -1,6 +1,6 @@
-import { SpoorError } from "#lib/errors";
-import { utcInstant } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { SpoorError } from "#lib/core/errors";
+import { utcInstant } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { type QueryTerm, readTerms, refused } from "#lib/search/grammar";
 import type { Speaker } from "#lib/search/speaker";
 import { hashFact, inField } from "#lib/search/terms";

@@ -1,7 +1,7 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
+import { log } from "#lib/core/log";
 import { pool } from "#lib/db/client";
-import { log } from "#lib/log";
 import { makeCompaction } from "#lib/search/compact";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";

@@ -1,5 +1,5 @@
 // Prefixes, corrections and suggestions need words, since terms are hashes.
-import { eachInSlices } from "#lib/concurrency/slices";
+import { eachInSlices } from "#lib/core/concurrency/slices";
 import type { Bucket } from "#lib/search/block";
 import { fold, foldedCode, hashWord, splitCompound } from "#lib/search/terms";
 

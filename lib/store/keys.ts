@@ -1,6 +1,6 @@
 // A key says nothing of the object's content: the configured prefix, the owner, the upload or picture.
 import { randomUUID } from "node:crypto";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 
 export const getStorePrefix = () => env().UPLOAD_S3_PREFIX;
 

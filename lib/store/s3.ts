@@ -1,11 +1,11 @@
 // Every call is bounded in time, and a process makes few at once.
 import "server-only";
 import type { S3Client } from "@aws-sdk/client-s3";
-import { FairQueue } from "#lib/concurrency/fair-queue";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { env } from "#lib/env";
-import { EnvError, StoreOutageError } from "#lib/errors";
-import { log } from "#lib/log";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { env } from "#lib/core/env";
+import { EnvError, StoreOutageError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 
 type Sdk = typeof import("@aws-sdk/client-s3");
 type OpenStore = { sdk: Sdk; client: S3Client; bucket: string };

@@ -3,8 +3,8 @@
 // piece can be removed, moved or truncated.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { env } from "#lib/env";
-import { EnvError } from "#lib/errors";
+import { env } from "#lib/core/env";
+import { EnvError } from "#lib/core/errors";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 type Key = { id: string; bytes: Buffer };

@@ -1,5 +1,5 @@
+import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
-import { limits } from "#lib/limits";
 import { telemetryRequest, telemetryResponse } from "#lib/telemetry/schema";
 
 const { telemetry } = limits;

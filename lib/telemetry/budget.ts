@@ -1,11 +1,11 @@
 // Anybody who reaches the server can send reports, and nothing else bounds their rows.
 import "server-only";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
 import { getNetwork } from "#lib/http/address";
 import { getWaitSeconds, overLimit } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 import type { ReportSender } from "#lib/telemetry/roll-up";
 import type { Submission } from "#lib/telemetry/schema";
 

@@ -1,9 +1,9 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
+import { env } from "#lib/core/env";
+import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
-import { env } from "#lib/env";
 import type { Prisma } from "#lib/generated/prisma/client";
-import { log } from "#lib/log";
 import { countForward } from "#lib/observability/counters";
 import { PrivateAddressError } from "#lib/telemetry/addresses";
 import { sendReport } from "#lib/telemetry/delivery";

@@ -1,10 +1,10 @@
 import "server-only";
 import type { z } from "zod";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
 import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 import { putIntoOutbox } from "#lib/telemetry/forward";
 import { type ReportSender, rollUp } from "#lib/telemetry/roll-up";
 import type { Submission, telemetryResponse } from "#lib/telemetry/schema";

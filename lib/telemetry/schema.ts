@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { storable, storableJson } from "#lib/json";
-import { limits } from "#lib/limits";
+import { storable, storableJson } from "#lib/core/json";
+import { limits } from "#lib/core/limits";
 
 const { telemetry: max } = limits;
 

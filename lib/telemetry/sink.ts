@@ -1,7 +1,7 @@
-import { type Env, env } from "#lib/env";
+import { type Env, env } from "#lib/core/env";
 import "server-only";
+import { sha256 } from "#lib/core/digest";
 import { prisma } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { endLongWaits, isSinkOpen, upsertPause } from "#lib/telemetry/sql";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
-import { limits } from "#lib/limits";
 import { listedTrace, messages, trace, wholeTrace } from "#lib/traces/examples";
 import { exportQuery, jsonQuery, markdownQuery } from "#lib/traces/export-schema";
 import { marksShape } from "#lib/traces/marks-schema";

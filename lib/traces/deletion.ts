@@ -1,8 +1,8 @@
 import "server-only";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
+import { notFound } from "#lib/core/errors";
 import { allowLong, type Db, prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
-import { notFound } from "#lib/errors";
 import { Prisma } from "#lib/generated/prisma/client";
 import { unlinkPictures } from "#lib/pictures/sql";
 import { purgeMessages } from "#lib/traces/purge";

@@ -1,8 +1,8 @@
 import "server-only";
 import type { z } from "zod";
 import { commitPage } from "#common/evidence/remotes";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
-import { limits } from "#lib/limits";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { listedTraceShape, wholeTraceShape } from "#lib/traces/schema";
 import { readBranches, readPullRequests } from "#lib/traces/sql/evidence";

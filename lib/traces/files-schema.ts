@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { exactText, utcInstant } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { exactText, utcInstant } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { wholeNumber } from "#lib/traces/schema";
 
 const { traces: page } = limits;

@@ -1,10 +1,10 @@
 import "server-only";
 import { z } from "zod";
+import { notFound } from "#lib/core/errors";
+import { exactText, utcInstant } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
-import { notFound } from "#lib/errors";
-import { exactText, utcInstant } from "#lib/fields";
-import { limits } from "#lib/limits";
 import { maxShown, type Outline } from "#lib/reader/outline";
 import { fileNamed } from "#lib/search/query";
 import type { FileAction, Touched } from "#lib/traces/files-schema";

@@ -1,5 +1,5 @@
 import { maskForOthers, maskValueForOthers } from "#common/secrets/mask";
-import { eachInSlices } from "#lib/concurrency/slices";
+import { eachInSlices } from "#lib/core/concurrency/slices";
 import { beginsAfter, nameCharacter, withoutHomes } from "#lib/traces/homes";
 
 /** Both positions are inclusive; null is that end of the session. */

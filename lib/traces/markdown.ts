@@ -1,5 +1,5 @@
 import "server-only";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import type { ReaderMessage } from "#lib/reader/message";
 import { readableJson } from "#lib/reader/text";
 import { getTitle } from "#lib/reader/titles/derive-title";

@@ -1,10 +1,10 @@
 // Uploads never write these columns, so sending a trace again keeps them; a deletion clears them.
 import "server-only";
 import type { z } from "zod";
+import { notFound } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
-import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
-import { limits } from "#lib/limits";
 import type { marksShape } from "#lib/traces/marks-schema";
 import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
 

@@ -2,7 +2,7 @@ import { findSecrets, type Secret } from "#common/secrets/find-secrets";
 import { makePlaceholder } from "#common/secrets/kinds";
 import { maskForOthers, maskValueForOthers, replaceSecrets } from "#common/secrets/mask";
 import { keepHeader } from "#common/secrets/table-cells";
-import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
+import { eachInSlices, StepEnded } from "#lib/core/concurrency/slices";
 import type { Masked } from "#lib/traces/export-schema";
 import { type HiddenNames, textForOthers } from "#lib/traces/for-others";
 

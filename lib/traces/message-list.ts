@@ -1,5 +1,5 @@
 import "server-only";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import { type MessagePart, readParts, writeMessagesJson } from "#lib/traces/message-parts";
 import { getTrace, type Message } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";

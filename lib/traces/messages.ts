@@ -1,8 +1,8 @@
 import "server-only";
-import { inSlices } from "#lib/concurrency/slices";
+import { inSlices } from "#lib/core/concurrency/slices";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
-import { limits } from "#lib/limits";
 import { findWaitingState, isLive } from "#lib/reader/live";
 import type { SharedRange } from "#lib/traces/for-others";
 import type { Message, Trace } from "#lib/traces/queries";

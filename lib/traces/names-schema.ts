@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { exactText } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { exactText } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 
 export const namesQuery = z.object({ q: exactText(1, limits.traces.nameQuery).optional() });
 

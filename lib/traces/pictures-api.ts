@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pictureHash } from "#lib/fields";
+import { pictureHash } from "#lib/core/fields";
 import type { Operation } from "#lib/http/operation";
 
 const hash = pictureHash.meta({ examples: ["ef1955ae757c8b966c83248350331bd3a30f658ced11f387f8ebf05ab3368629"] });

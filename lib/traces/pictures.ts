@@ -1,8 +1,8 @@
 import "server-only";
-import { notFound, SpoorError } from "#lib/errors";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 import { readPicture } from "#lib/pictures/read-picture";
 import { findStored, hasStored } from "#lib/pictures/sql";
 import { readReferences, type ShownPicture } from "#lib/reader/pictures";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { exactText } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { exactText } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { wholeNumber } from "#lib/traces/schema";
 
 export const pullRequestQuery = z.object({

@@ -1,8 +1,8 @@
 import "server-only";
 import type { z } from "zod";
 import { commitPage } from "#common/evidence/remotes";
-import { notFound } from "#lib/errors";
-import { limits } from "#lib/limits";
+import { notFound } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import type { pullRequestReport } from "#lib/traces/pull-request-schema";
 import { tellUpdated } from "#lib/traces/sql/list";
 import { type PullRequestKey, readPullRequestRows } from "#lib/traces/sql/pull-requests";

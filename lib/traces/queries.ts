@@ -1,10 +1,10 @@
 import "server-only";
 import { z } from "zod";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { utcInstant } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Patience } from "#lib/db/heavy";
-import { notFound, SpoorError } from "#lib/errors";
-import { utcInstant } from "#lib/fields";
-import { limits } from "#lib/limits";
 import { readPlace, type SessionFolders } from "#lib/reader/files/paths";
 import { getTitle } from "#lib/reader/titles/derive-title";
 import { isRanked } from "#lib/search/query";

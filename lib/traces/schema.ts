@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { commitHash, exactText, type Facet, facets, pullRequestName, usageShape, utcInstant } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { commitHash, exactText, type Facet, facets, pullRequestName, usageShape, utcInstant } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 
 const { traces: page } = limits;
 

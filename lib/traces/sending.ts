@@ -1,7 +1,7 @@
 import "server-only";
+import { log } from "#lib/core/log";
 import { beginRead } from "#lib/db/heavy";
 import { streamChunks } from "#lib/http/stream-of";
-import { log } from "#lib/log";
 
 /**
  * Counts as an export until the stream ends. The first chunk is computed before anything is sent, so that a slow one

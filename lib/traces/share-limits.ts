@@ -1,9 +1,9 @@
 import "server-only";
-import { sha256 } from "#lib/digest";
-import { isOutage } from "#lib/errors";
+import { sha256 } from "#lib/core/digest";
+import { isOutage } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
-import { limits } from "#lib/limits";
 
 const { sharedPagesPerMinutePerNetwork, sharedPagesPerMinutePerLink } = limits.traces;
 /** Set by the middleware on every page request: the link already counted. */

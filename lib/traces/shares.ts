@@ -1,10 +1,10 @@
 import "server-only";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { makeSecretOnce } from "#lib/auth/sent-forms";
+import { sha256 } from "#lib/core/digest";
+import { env } from "#lib/core/env";
+import { notFound } from "#lib/core/errors";
 import { prisma } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
-import { env } from "#lib/env";
-import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";

@@ -1,7 +1,7 @@
 import "server-only";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
-import { limits } from "#lib/limits";
 
 export type View = { name: string; query: string };
 

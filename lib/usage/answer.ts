@@ -1,6 +1,6 @@
 import "server-only";
-import { SpoorError } from "#lib/errors";
-import { limits } from "#lib/limits";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { addDays, dayAt, getDayStart } from "#lib/usage/days";
 import { countDueTraces } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";

@@ -1,7 +1,7 @@
 import "server-only";
-import { eachInSlices } from "#lib/concurrency/slices";
+import { eachInSlices } from "#lib/core/concurrency/slices";
+import { limits } from "#lib/core/limits";
 import { heavyRead } from "#lib/db/heavy";
-import { limits } from "#lib/limits";
 import { getModelFamily } from "#lib/prices/model";
 import { isSubAgentName } from "#lib/reader/project";
 import { readProjectNames } from "#lib/usage/queries";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { exactText, facets, utcInstant } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { exactText, facets, utcInstant } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 
 /** A session may have several pull requests (`pr`). */
 export const usageFacets = [...facets, "branch", "pr"] as const;

@@ -2,7 +2,7 @@
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { sha256 } from "#lib/digest";
+import { sha256 } from "#lib/core/digest";
 import { buildIfNeeded } from "#server/build/build";
 import { packClient } from "#server/build/pack-client";
 import { serverFolder } from "#server/build/stamps";

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { EnvError, UsageError } from "#lib/errors";
+import { EnvError, UsageError } from "#lib/core/errors";
 import { runCommand, say } from "#server/commands/command";
 import { tryRelease } from "../../tests/long/release/trial.ts";
 import { makeRelease, releaseFolder } from "./make.ts";

@@ -2,11 +2,11 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after } from "next/server";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { limits } from "#lib/core/limits";
+import { log } from "#lib/core/log";
 import { patiently } from "#lib/db/client";
 import { hasOwnServer } from "#lib/http/address";
-import { limits } from "#lib/limits";
-import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, hasLastingWorker, sendHeartbeat, substituteId, takeTurn } from "#lib/observability/heartbeat";
 import { boundRun, drainUploads } from "#server/background/drain";

@@ -1,10 +1,10 @@
 import "server-only";
+import { limits } from "#lib/core/limits";
 import { patiently } from "#lib/db/client";
 import { jobsAtOnce } from "#lib/db/pool-size";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { runJob } from "#lib/ingest/process/run-job";
 import { ingestPayload } from "#lib/ingest/schema";
-import { limits } from "#lib/limits";
 import { writeCounts } from "#lib/observability/counters";
 import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
 import { takeOne } from "#lib/queue/enqueuer";

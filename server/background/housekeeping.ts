@@ -1,11 +1,11 @@
 import "server-only";
 import { purgeGrants } from "#lib/auth/oauth/grants";
 import { purgeSignIns } from "#lib/auth/sign-ins";
+import { log } from "#lib/core/log";
 import { purgeLogins } from "#lib/device/login";
 import { sweepOrphans } from "#lib/ingest/raw/removal";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { purgeFacets } from "#lib/ledger/sql/facets";
-import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { readTime } from "#lib/observability/sql";
 import { unlinkDeleted } from "#lib/pictures/sql";

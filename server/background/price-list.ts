@@ -1,9 +1,9 @@
 // One process fetches PRICES_URL once a day; the copy in the database gives all processes the same prices.
 import "server-only";
 import { z } from "zod";
+import { env } from "#lib/core/env";
+import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
-import { env } from "#lib/env";
-import { log } from "#lib/log";
 import { applyPriceList, fetchText, type PriceList, parsePriceList } from "#lib/prices/list";
 import { isWithin, takeHour } from "#server/background/hourly";
 

@@ -1,4 +1,4 @@
-import { EnvError } from "#lib/errors";
+import { EnvError } from "#lib/core/errors";
 import { parseModelName } from "#lib/prices/model";
 import { getUnitName, inDollars, kinds, type PriceKind } from "#lib/prices/rates";
 import { findTariff } from "#lib/prices/tariff";

@@ -1,5 +1,5 @@
 import "server-only";
-import { log } from "#lib/log";
+import { log } from "#lib/core/log";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { pingDatabase } from "#lib/observability/sql";
 

@@ -1,8 +1,8 @@
 import "server-only";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256 } from "#lib/digest";
-import { env } from "#lib/env";
+import { sha256 } from "#lib/core/digest";
+import { env } from "#lib/core/env";
 import { type Kept, keep } from "#lib/http/kept";
 
 /** The built client has it in place of the server's address (cli/settings.ts). */

@@ -1,4 +1,4 @@
-import { EnvError, UsageError } from "#lib/errors";
+import { EnvError, UsageError } from "#lib/core/errors";
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);

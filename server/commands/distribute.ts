@@ -1,10 +1,10 @@
 // docs/growth.md.
 import "server-only";
+import { requiredEnv } from "#lib/core/env";
+import { EnvError, UsageError } from "#lib/core/errors";
+import { operatorCommand } from "#lib/core/variables/operator-command";
 import { distribute, type Plan, planDistribution } from "#lib/db/sql/distribute";
 import { tenantTables } from "#lib/db/tenant-tables";
-import { requiredEnv } from "#lib/env";
-import { EnvError, UsageError } from "#lib/errors";
-import { operatorCommand } from "#lib/variables/operator-command";
 import { runCommand, say } from "#server/commands/command";
 
 const help = `Usage: ${operatorCommand("distribute")}

@@ -2,15 +2,15 @@ import "server-only";
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { env } from "#lib/core/env";
+import { EnvError } from "#lib/core/errors";
+import { operatorCommand } from "#lib/core/variables/operator-command";
 import { closeDatabase } from "#lib/db/client";
 import { isInUse, readMajorVersion, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { fetchPrograms } from "#lib/db/postgres-programs";
 import { copyRows, expectEmpty } from "#lib/db/sql/copy";
-import { env } from "#lib/env";
-import { EnvError } from "#lib/errors";
 import { installQueues } from "#lib/queue/queues";
-import { operatorCommand } from "#lib/variables/operator-command";
 import { runCommand, say } from "#server/commands/command";
 
 const help = `Usage: ${operatorCommand("move", "--to URL")}

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import proxyaddr from "proxy-addr";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { clientAddressHeader, noteForwarded } from "#lib/http/address";
 
 /** Marks the calls that Next makes to this server itself, which have their sender's address in a header. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import type { Env } from "#lib/env";
+import type { Env } from "#lib/core/env";
 
 function isLocal(url: string): boolean {
   const { hostname } = new URL(url);

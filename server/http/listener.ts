@@ -1,12 +1,12 @@
 // Every request passes here before Next.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { forRequest, type RequestState } from "#lib/current-request";
-import { env } from "#lib/env";
+import { forRequest, type RequestState } from "#lib/core/current-request";
+import { env } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { rememberArrival, signalEnd } from "#lib/http/arrival";
 import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader } from "#lib/http/request-id";
-import { limits } from "#lib/limits";
 import { makeAccessLog } from "#lib/observability/access";
 import { makeSenderNaming } from "#server/http/client-address";
 import { cutUserAgent, findRefusal, isApi, isPage, refuseBusy } from "#server/http/refusals";

@@ -1,9 +1,9 @@
 // Next would answer these requests without a problem body, or with 500.
 import type { IncomingMessage } from "node:http";
 import { parseAndValidateFlightRouterState } from "next/dist/server/app-render/parse-and-validate-flight-router-state.js";
-import { type ErrorCode, notFound, SpoorError } from "#lib/errors";
+import { type ErrorCode, notFound, SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { problemResponse } from "#lib/http/problem";
-import { limits } from "#lib/limits";
 
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const pageMethods = ["GET", "HEAD", "POST"];

@@ -1,8 +1,8 @@
 // These limits keep the answers to other networks quick. A network is an IPv6 /48, or an IPv4 address.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { FairQueue } from "#lib/concurrency/fair-queue";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
+import { limits } from "#lib/core/limits";
 import { getSite } from "#lib/http/address";
-import { limits } from "#lib/limits";
 
 /** The event loop runs one step of each page in progress before it answers anything else. */
 const pagesAtOnce = 2;

@@ -1,7 +1,7 @@
 import "server-only";
+import { limits } from "#lib/core/limits";
 import { limitStatements } from "#lib/db/client";
 import { hasOwnServer } from "#lib/http/address";
-import { limits } from "#lib/limits";
 
 export async function startServing(): Promise<void> {
   limitStatements(limits.reads.statementSeconds);

@@ -1,6 +1,6 @@
 // What the API takes, from `operations`: every route with its methods, and each operation's call as its example has it.
 import { operations } from "#lib/api/operations";
-import { scopes } from "#lib/fields";
+import { scopes } from "#lib/core/fields";
 import type { Operation } from "#lib/http/operation";
 import { documentedPicture } from "../support/openapi.ts";
 import { logIn, type Server, someAddress } from "../support/server.ts";

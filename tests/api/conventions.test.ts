@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { operations } from "#lib/api/operations";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import { shapes } from "../support/openapi.ts";
 import { get, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { noId, routes } from "./calls.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseEnv } from "#lib/env";
+import { parseEnv } from "#lib/core/env";
 
 let folder: string;
 beforeAll(async () => {

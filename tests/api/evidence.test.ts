@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { scopes } from "#lib/core/fields";
 import { prisma } from "#lib/db/client";
-import { scopes } from "#lib/fields";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { expectProblem, sessionCookie } from "./client.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { invite } from "#lib/auth/invitations";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { limits } from "#lib/limits";
 import { fieldsOf, readForm, sendForm } from "../support/form.ts";
 import { ingest, post, provideOwnedServer } from "../support/server.ts";
 import { sessionCookie } from "./client.ts";

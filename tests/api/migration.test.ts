@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { requiredEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { migrate } from "#lib/db/migrate";
-import { requiredEnv } from "#lib/env";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { get, ingest, jobEnd, post, provideOwnedServer, someAddress } from "../support/server.ts";
 

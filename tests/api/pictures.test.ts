@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { limits } from "#lib/limits";
 import { makePng, naming, type Sample } from "../support/pictures.ts";
 import { get, ingest, logIn, makeUser, post, provideOwnedServer } from "../support/server.ts";
 import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, sessionCookie } from "./client.ts";

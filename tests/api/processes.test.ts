@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { env, requiredEnv } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
-import { env, requiredEnv } from "#lib/env";
-import { limits } from "#lib/limits";
 import { program, supervise } from "#server/processes";
 import { plainBrowser } from "../support/plain-browser.ts";
 import { get, owner, post, provideOwnedServer, type Server, someAddress } from "../support/server.ts";

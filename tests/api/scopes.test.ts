@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { scopes } from "#lib/fields";
+import { scopes } from "#lib/core/fields";
 import { get, ingest, logIn, provideOwnedServer } from "../support/server.ts";
 import { asResponse, bearer, expectProblem, openRequest, sessionCookie, withoutRequestId } from "./client.ts";
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { sha256 } from "#lib/core/digest";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
-import { limits } from "#lib/limits";
 import { get, logIn, makeUser, post, provideServer } from "../support/server.ts";
 import { bearer, expectApiHeaders, expectProblem, unknownToken } from "./client.ts";
 

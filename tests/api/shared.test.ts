@@ -2,8 +2,8 @@
 import { request } from "node:http";
 import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { limits } from "#lib/limits";
 import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
 import { makePng, naming, type Sample } from "../support/pictures.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { scopes } from "#lib/core/fields";
 import { pool } from "#lib/db/client";
-import { scopes } from "#lib/fields";
 import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectProblem, sessionCookie, withoutRequestId } from "./client.ts";
 

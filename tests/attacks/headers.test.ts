@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import { type Answer, bearer, openRequest } from "../api/client.ts";
 import { bestOfThree, takePulse } from "../support/pulse.ts";
 import { provideOwnedServer } from "../support/server.ts";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
-import { usualWireBytes } from "#lib/env";
+import { usualWireBytes } from "#lib/core/env";
 import { bearer, openRequest } from "../api/client.ts";
 import { makeUser, post, provideOwnedServer } from "../support/server.ts";
 

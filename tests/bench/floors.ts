@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { v7 as uuid } from "uuid";
-import { copyHeader, copyTrailer } from "#lib/copy-format";
+import { copyHeader, copyTrailer } from "#lib/core/copy-format";
 import { MessageRows, messageColumns } from "#lib/ingest/decode/message-rows";
 import type { BenchTrace } from "./corpus.ts";
 

@@ -3,10 +3,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setEnv } from "#lib/core/env";
 import { closeDatabase, pool, prisma } from "#lib/db/client";
 import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
-import { setEnv } from "#lib/env";
 import { installQueues } from "#lib/queue/queues";
 import { type DiagnosticsReader, hasTelemetry, listAdapters, listDevices } from "#lib/telemetry/diagnostics";
 import { recordTelemetry } from "#lib/telemetry/record";

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { onTestFinished } from "vitest";
-import { sha256 } from "#lib/digest";
+import { sha256 } from "#lib/core/digest";
 
 type Trace = {
   source: string;

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { sha256 } from "#lib/digest";
+import { sha256 } from "#lib/core/digest";
 import { clientFile } from "#server/build/stamps";
 import { ended } from "../support/client.ts";
 import { runFile } from "./in-process.ts";

@@ -44,7 +44,7 @@ describe("spoor update", () => {
   test("refuses a file that was tampered with, cut off, or is longer, and one that is not described", async () => {
     const { releases, run, isUntouched, delivered } = await world();
     const text = delivered(newer);
-    const { sha256 } = await import("#lib/digest");
+    const { sha256 } = await import("#lib/core/digest");
     const truth = { version: "1.10.0", sha256: sha256(text).toString("hex"), bytes: Buffer.byteLength(text) };
     const cases: [string, string, object | null][] = [
       ["its SHA-256 is another one", newer.replace("export", "EXPORT").replace("const ", "CONST "), truth],

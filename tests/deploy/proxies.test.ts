@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
-import { setEnv } from "#lib/env";
 import { readForm, sendForm } from "../support/form.ts";
 import { makeUser, owner, provideServer, type Server } from "../support/server.ts";
 

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { sendHeartbeat } from "#lib/observability/heartbeat";
 import { webDigest } from "#server/build/sources";
 import { asResponse, bearer, expectProblem, openRequest } from "../api/client.ts";

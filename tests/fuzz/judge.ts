@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable } from "#lib/errors";
+import { type ErrorCode, errorTable } from "#lib/core/errors";
 import { type Answer, anyMarker, type Call } from "./requests.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,8 +1,8 @@
 import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
+import { scopes } from "#lib/core/fields";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
-import { scopes } from "#lib/fields";
 import { jsonOf, write } from "./json.ts";
 import type { World } from "./requests.ts";
 

@@ -8,9 +8,9 @@ import { findInvitation, invite, listInvitations, revokeInvitation } from "#lib/
 import { isTicket, makeTicket } from "#lib/auth/sent-forms";
 import { endSignIns, listSignIns } from "#lib/auth/sign-ins";
 import { createTokenByHand, listTokens, logOutMachines, requireBearer, revokeToken } from "#lib/auth/tokens";
+import { setEnv } from "#lib/core/env";
 import { pool, prisma } from "#lib/db/client";
 import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
-import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";

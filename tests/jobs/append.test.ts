@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
+import { SpoorError } from "#lib/core/errors";
 import { pool, transaction } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
 import { getJob } from "#lib/ingest/jobs";
 import { mergeBatch } from "#lib/ingest/process/merge";
 import { runJob } from "#lib/ingest/process/run-job";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { limits } from "#lib/core/limits";
 import { admitted, QueueLengths } from "#lib/ingest/accept/admission";
 import { receiveBatch } from "#lib/ingest/accept/request";
-import { limits } from "#lib/limits";
 import { makeUser, provideOwner } from "../support/server.ts";
 
 const { userId: ada } = await provideOwner();

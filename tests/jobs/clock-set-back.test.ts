@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { requiredEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { requiredEnv } from "#lib/env";
 import { countAttempt, getWaitSeconds, isOverLimit, overLimit, uncount } from "#lib/http/rate-limit";
 import { getJob } from "#lib/ingest/jobs";
 import { undoFuture } from "#lib/ingest/process/reconcile";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
+import { env } from "#lib/core/env";
 import { pool, prisma, type Queryable, transaction } from "#lib/db/client";
-import { env } from "#lib/env";
 import { admitted } from "#lib/ingest/accept/admission";
 import { enqueue, prepareQueue, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";

@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { forwardDue } from "#lib/telemetry/forward";
 import { status } from "../support/sink.ts";
 import { forwarded, notForwarded, pass, provideForwarding, scan } from "./forwarding.ts";

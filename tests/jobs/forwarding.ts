@@ -1,6 +1,6 @@
 import { afterAll, beforeEach } from "vitest";
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { enableSinks } from "#lib/telemetry/sink";

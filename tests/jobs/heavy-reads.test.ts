@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
-import { forRequest } from "#lib/current-request";
+import { forRequest } from "#lib/core/current-request";
+import { env, setEnv } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { closeDatabase, limitStatements, patiently, pool, prisma, transaction } from "#lib/db/client";
 import { beginRead, hasTooMany, heavyRead, heavyTurn } from "#lib/db/heavy";
-import { env, setEnv } from "#lib/env";
 import { toSpoorError } from "#lib/http/problem";
-import { limits } from "#lib/limits";
 import { holdDeadlines } from "../support/deadlines.ts";
 import { provideOwner } from "../support/server.ts";
 

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
 import { listSignIns } from "#lib/auth/sign-ins";
 import { listTokens } from "#lib/auth/tokens";
+import { limits } from "#lib/core/limits";
 import { pool, transaction } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { settleWinners } from "#lib/ledger/sql/usage";
-import { limits } from "#lib/limits";
 import { readEvidence } from "#lib/traces/evidence";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";

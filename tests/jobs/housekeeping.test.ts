@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test, vi } from "vitest";
 import { purgeSignIns } from "#lib/auth/sign-ins";
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
-import { setEnv } from "#lib/env";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob, getListedJob } from "#lib/ingest/jobs";

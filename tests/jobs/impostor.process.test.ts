@@ -3,12 +3,12 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { isOutage } from "#lib/core/errors";
 import { startEmbedded } from "#lib/db/embedded";
 import { LimitedPool } from "#lib/db/limited-pool";
 import { migrate } from "#lib/db/migrate";
 import { isFree } from "#lib/db/ports";
 import { withRequiredAuth } from "#lib/db/required-auth";
-import { isOutage } from "#lib/errors";
 import { makeWorkerBoss } from "#lib/queue/worker-boss";
 import { sourceFiles } from "../support/boundaries.ts";
 

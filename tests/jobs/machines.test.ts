@@ -3,8 +3,8 @@ import { operator } from "#lib/auth/audit";
 import { exchangeCode, grant } from "#lib/auth/oauth/grants";
 import { registerClient } from "#lib/auth/oauth/registration";
 import { logOutMachines } from "#lib/auth/tokens";
+import { sha256 } from "#lib/core/digest";
 import { pool } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { provideOwner } from "../support/server.ts";
 

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import { changedLines } from "#lib/mcp/answer";
 import { attemptsFor } from "#lib/mcp/error-line";
 import { answerCall } from "#lib/mcp/handler";

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "vitest";
+import { setEnv } from "#lib/core/env";
+import { EnvError } from "#lib/core/errors";
 import { pool } from "#lib/db/client";
 import { copyRows, expectEmpty } from "#lib/db/sql/copy";
-import { setEnv } from "#lib/env";
-import { EnvError } from "#lib/errors";
 import { freshDatabase, switchDatabase, testEnvironment } from "../support/database.ts";
 import { trace } from "../support/ingesting.ts";
 import { makeUser, setupToken } from "../support/server.ts";

@@ -1,8 +1,8 @@
 import { type EventEmitter, once } from "node:events";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { expect, test } from "vitest";
+import { isOutage, postgresCode } from "#lib/core/errors";
 import { pool, prisma, transaction } from "#lib/db/client";
-import { isOutage, postgresCode } from "#lib/errors";
 import { PrismaClient } from "#lib/generated/prisma/client";
 import { provideOwner } from "../support/server.ts";
 

@@ -1,5 +1,5 @@
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { receivePicture } from "#lib/ingest/pictures/accept";
 import { readPicture } from "#lib/pictures/read-picture";
 import { wholeRange } from "#lib/traces/for-others";

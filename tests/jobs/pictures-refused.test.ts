@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { deleteAccount } from "#lib/auth/deletion";
+import { setEnv } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { findMissing } from "#lib/ingest/pictures/accept";
 import { getStorage } from "#lib/ingest/quota/quota";
 import { removeObjects } from "#lib/ingest/raw/removal";
-import { limits } from "#lib/limits";
 import { listObjects } from "#lib/store/s3";
 import { deleteTrace } from "#lib/traces/deletion";
 import { wholeRange } from "#lib/traces/for-others";

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
+import { setEnv } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { findMissing } from "#lib/ingest/pictures/accept";
 import { removeObjects, sweepOrphans } from "#lib/ingest/raw/removal";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { replayJob } from "#lib/ingest/replay";
-import { limits } from "#lib/limits";
 import { unlinkDeleted } from "#lib/pictures/sql";
 import { listObjects } from "#lib/store/s3";
 import { deleteTrace } from "#lib/traces/deletion";

@@ -5,8 +5,8 @@ import { auth } from "#lib/auth/auth";
 import { disconnectProvider } from "#lib/auth/providers";
 import { endTrust } from "#lib/auth/second-factor";
 import { isRecent, listSignIns } from "#lib/auth/sign-ins";
+import { setEnv } from "#lib/core/env";
 import { closeDatabase, pool, prisma } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { makeUser, owner, provideOwner } from "../support/server.ts";
 import { totp } from "../support/totp.ts";
 

@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
+import { setEnv } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
-import { SpoorError } from "#lib/errors";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";

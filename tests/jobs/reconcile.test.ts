@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
+import { requiredEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { migrate } from "#lib/db/migrate";
-import { requiredEnv } from "#lib/env";
 import { getJob } from "#lib/ingest/jobs";
 import { reconcileJobs, undoFuture } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";

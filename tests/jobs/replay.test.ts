@@ -1,10 +1,10 @@
 import { zstdCompressSync } from "node:zlib";
 import { beforeEach, expect, test } from "vitest";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
-import { limits } from "#lib/limits";
 import { readMessages } from "#lib/traces/messages";
 import { listTraces } from "#lib/traces/queries";
 import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";

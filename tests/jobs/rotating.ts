@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, expect } from "vitest";
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { makeBody, makeKey, provideStore, use } from "./rotating.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { SpoorError } from "#lib/core/errors";
 import { pool } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
-import { SpoorError } from "#lib/errors";
 import { matchBlocks } from "#lib/search/find-documents";
 import { parseQuery } from "#lib/search/query";
 import { computeWeights, rank } from "#lib/search/rank";

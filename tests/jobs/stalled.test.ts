@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { deleteAccount } from "#lib/auth/deletion";
+import { SpoorError } from "#lib/core/errors";
 import { pool } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";

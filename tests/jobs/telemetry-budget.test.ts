@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
-import { limits } from "#lib/limits";
 import { countCost } from "#lib/telemetry/budget";
 import { limitDevice, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";

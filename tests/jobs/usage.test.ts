@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
+import { facets } from "#lib/core/fields";
 import { pool, transaction } from "#lib/db/client";
-import { facets } from "#lib/fields";
 import { accountTraces } from "#lib/ledger/account";
 import { purgeFacets } from "#lib/ledger/sql/facets";
 import { deleteTrace } from "#lib/traces/deletion";

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { requiredEnv } from "#lib/env";
+import { requiredEnv } from "#lib/core/env";
 import { getJob } from "#lib/ingest/jobs";
 import { program } from "#server/processes";
 import { testEnvironment } from "../support/database.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { hashPassword } from "better-auth/crypto";
 import type pg from "pg";
-import { sha256 } from "#lib/digest";
+import { sha256 } from "#lib/core/digest";
 
 /**
  * Creates an account and a token of it, by statements that the schema of every version takes.

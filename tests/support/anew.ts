@@ -1,6 +1,7 @@
 // Loaded before each test file: files that share a process leave each other no variable of the environment, and no limit.
+
+import { setEnv } from "#lib/core/env";
 import { limitStatements } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 
 const globals = globalThis as typeof globalThis & { spoorTestEnvironment?: Record<string, string | undefined> };
 globals.spoorTestEnvironment ??= { ...process.env };

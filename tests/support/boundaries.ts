@@ -3,16 +3,12 @@ import { dirname, join, normalize } from "node:path";
 import { parseSync } from "oxc-parser";
 
 /**
- * The layers of `lib`, from the ground up. A name is a folder or a file without its ending. An import stays inside its own
+ * The layers of `lib`, from the ground up: a name is a folder. An import stays inside its own
  * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  ["variables", "errors", "messages"],
-  ["concurrency"],
-  ["env", "fields", "memory", "units", "copy-format", "digest", "current-request"],
-  ["limits", "log"],
-  ["json"],
-  ["reader", "prices"],
+  ["core"],
+  ["transcript", "prices"],
   ["db", "store"],
   ["queue", "http"],
   ["observability"],
@@ -27,7 +23,6 @@ const layers = [
 const domains = ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"];
 
 const maxLines = 600;
-const maxLooseFiles = 12;
 
 /** A module as the rules see it: its path below the project, its imports' targets, and how its text begins. */
 type Module = { path: string; imports: string[]; text: string };
@@ -64,7 +59,7 @@ const rules: Rule[] = [
       "schema.ts imports zod and plain values alone: the browser shares it, and nothing of the server may come along",
     breaks: ({ path }, target) =>
       /^lib\/[^/]+\/schema\.ts$/.test(path) &&
-      !["zod", "lib/limits.ts", "lib/fields.ts", "lib/json.ts"].includes(target),
+      !["zod", "lib/core/limits.ts", "lib/core/fields.ts", "lib/core/json.ts"].includes(target),
   },
   {
     reason:
@@ -103,7 +98,7 @@ const rules: Rule[] = [
   },
 ];
 
-const exempt = new Set(["lib/limits.ts"]);
+const exempt = new Set(["lib/core/limits.ts"]);
 
 /** Of each text that was parsed: several rules look at the same modules. */
 const parsed = new Map<string, string[]>();
@@ -182,7 +177,7 @@ export function circles(files: { path: string; text: string }[]): string[] {
 }
 
 /** The second one is for the launcher, which has no room for the parser. */
-const environmentReaders = ["lib/env.ts", "lib/variables/operator-command.ts"];
+const environmentReaders = ["lib/core/env.ts", "lib/core/variables/operator-command.ts"];
 
 function touchesEnvironment(path: string, text: string): boolean {
   const spread = /\.\.\.process\.env/g; // handing the whole environment to a child reads nothing of it
@@ -196,19 +191,13 @@ function touchesEnvironment(path: string, text: string): boolean {
 function lacksGuard(path: string, text: string, imports: string[]): boolean {
   const guarded = /^import "server-only";$/m.test(text);
   const needs = imports.some((target) => /^lib\/db\/|^pg$|^lib\/queue\//.test(target)) || /requiredEnv/.test(text);
-  return /^(lib|server)\//.test(path) && path !== "lib/env.ts" && needs && !guarded && !exempt.has(path);
+  return /^(lib|server)\//.test(path) && path !== "lib/core/env.ts" && needs && !guarded && !exempt.has(path);
 }
 
 function resolve(from: string, specifier: string): string {
   if (/^#(?:common|lib|server)\//.test(specifier)) return `${specifier.slice(1)}.ts`;
   if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier));
   return specifier;
-}
-
-/** The files that stand in `lib` itself, where they are too many to be taken in at a glance. */
-export function tooManyLooseFiles(paths: string[]): string[] {
-  const loose = paths.filter((path) => /^lib\/[^/]+$/.test(path));
-  return loose.length > maxLooseFiles ? loose : [];
 }
 
 /** Every source file of the application, below the project's folder. */

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
+import { setEnv } from "#lib/core/env";
+import { postgresCode } from "#lib/core/errors";
 import { closeDatabase, pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
-import { postgresCode } from "#lib/errors";
 import { dropDatabase, isDistributed, run, urlOf } from "./nodes.ts";
 import { templateName } from "./postgres.ts";
 

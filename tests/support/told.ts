@@ -29,7 +29,7 @@ if (socket && isMainThread) {
   await rm(socket, { force: true });
   createServer({ allowHalfOpen: true }, async (connection) => {
     const variables = JSON.parse(await text(connection)) as [name: string, value: string | null][];
-    const { setEnv } = await import("#lib/env");
+    const { setEnv } = await import("#lib/core/env");
     setEnv(Object.fromEntries(variables.map(([name, value]) => [name, value ?? undefined])));
     connection.end();
   })

@@ -1,6 +1,6 @@
 // Batches, read trace by trace and whole.
 import { expect } from "vitest";
-import type { SpoorError } from "#lib/errors";
+import type { SpoorError } from "#lib/core/errors";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { inflate } from "#lib/ingest/decode/inflate";
 import { packManifest } from "#lib/ingest/decode/manifest";

@@ -2,11 +2,11 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
+import { releaseAll } from "#lib/core/memory";
 import { rememberArrival } from "#lib/http/arrival";
 import { withBody } from "#lib/http/body";
 import { blockBytes, withBlock } from "#lib/http/body-memory";
 import { requestIdHeader } from "#lib/http/request-id";
-import { releaseAll } from "#lib/memory";
 
 const MiB = 1 << 20;
 const lent = (bytes: number | undefined) => withBlock(bytes, async (block) => block);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { coalesce } from "#lib/concurrency/coalesce";
+import { coalesce } from "#lib/core/concurrency/coalesce";
 
 /** Groups that settle when the test says so. */
 function watch(bounds: { maxGroup: number; maxInFlight: number }) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { instant } from "#lib/fields";
+import { instant } from "#lib/core/fields";
 import { parseFilterDay } from "../../app/(app)/traces/dates.ts";
 import { readListParams } from "../../app/(app)/traces/filters.ts";
 import { isoDay } from "../../app/components/date-format.ts";

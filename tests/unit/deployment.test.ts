@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { BlockList } from "node:net";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { environment, parseEnv, usualWireBytes } from "#lib/env";
-import { limits } from "#lib/limits";
+import { environment, parseEnv, usualWireBytes } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 
 const read = (path: string) => readFileSync(path, "utf8");
 /** How long the launcher takes to end its processes (docs/operations.md). */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseEnv } from "#lib/env";
-import { EnvError } from "#lib/errors";
+import { parseEnv } from "#lib/core/env";
+import { EnvError } from "#lib/core/errors";
 
 describe("the environment", () => {
   test("has defaults for everything, and an empty value means the default", () => {

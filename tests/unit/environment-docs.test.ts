@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { environment } from "#lib/env";
+import { environment } from "#lib/core/env";
 import { documentEnvironment, exampleEnvironment } from "#server/commands/environment";
 
-test("docs/operations.md and .env.example are what lib/env.ts says (npm run docs:env)", async () => {
+test("docs/operations.md and .env.example are what lib/core/env.ts says (npm run docs:env)", async () => {
   const operations = await readFile("docs/operations.md", "utf8");
   expect(documentEnvironment(operations)).toBe(operations);
   expect(await readFile(".env.example", "utf8")).toBe(exampleEnvironment());

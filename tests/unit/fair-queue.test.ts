@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { FairQueue } from "#lib/concurrency/fair-queue";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
 import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode/thread-pool";
 
 afterAll(endThreads);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { instant, parseInstant, utcInstant } from "#lib/fields";
+import { instant, parseInstant, utcInstant } from "#lib/core/fields";
 import { traceFilter } from "#lib/traces/schema";
 import { read } from "./batches.ts";
 

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describeError, log } from "#lib/core/log";
 import { Prisma } from "#lib/generated/prisma/client";
-import { describeError, log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
 
 const secret = "canary@example.org";

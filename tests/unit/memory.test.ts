@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { free } from "#lib/memory";
+import { free } from "#lib/core/memory";
 
 test("a buffer's own memory is freed, including what surrounds a view", () => {
   const whole = Buffer.allocUnsafeSlow(1000);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { fieldErrors } from "#lib/fields";
+import { fieldErrors } from "#lib/core/fields";
 
 const shape = z.object({
   text: z.string().min(1).max(3),

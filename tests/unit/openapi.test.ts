@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { openApiDocument } from "#lib/api/openapi";
 import { operations } from "#lib/api/operations";
 import { listErrors } from "#lib/api/problems";
-import { errorTable } from "#lib/errors";
+import { errorTable } from "#lib/core/errors";
 import { readReference } from "../../app/docs/reference.ts";
 import { shapes } from "../support/openapi.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isOutage, postgresCode } from "#lib/errors";
+import { isOutage, postgresCode } from "#lib/core/errors";
 
 /** An error of Prisma's adapter, as the commit of a transaction throws it. */
 const ofAdapter = (message: string, cause: object) =>

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { Pauses } from "#lib/concurrency/pauses";
+import { Pauses } from "#lib/core/concurrency/pauses";
 
 afterEach(() => vi.useRealTimers());
 

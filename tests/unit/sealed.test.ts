@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
-import { setEnv } from "#lib/env";
+import { setEnv } from "#lib/core/env";
 import { BrokenSealError, isOutdated, seal, unseal, unsealParts } from "#lib/store/sealed";
 
 const [one, other] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];

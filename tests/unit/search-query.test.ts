@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { parseQuery } from "#lib/search/query";
 import { forEachTerm } from "#lib/search/terms";
 import { findIn } from "#lib/search/unit";

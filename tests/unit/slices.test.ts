@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { eachInSlices, inSlices, StepEnded } from "#lib/concurrency/slices";
-import { SpoorError } from "#lib/errors";
+import { eachInSlices, inSlices, StepEnded } from "#lib/core/concurrency/slices";
+import { SpoorError } from "#lib/core/errors";
 
 /** Keeps the process busy for so many milliseconds. */
 function work(ms: number) {

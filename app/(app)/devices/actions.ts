@@ -4,9 +4,9 @@ import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { revokeGrant } from "#lib/auth/oauth/grants";
 import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens";
+import { scopes } from "#lib/core/fields";
 import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
-import { scopes } from "#lib/fields";
 import type { FormState } from "../../components/form";
 import {
   collectFieldErrors,

@@ -1,4 +1,4 @@
-import { formatBytes } from "#lib/units";
+import { formatBytes } from "#lib/core/units";
 import { formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";

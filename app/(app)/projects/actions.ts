@@ -3,7 +3,7 @@ import { revalidatePath } from "next/cache";
 import { redirect } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { canUndo, findSplit } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";

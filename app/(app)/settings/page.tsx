@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
-import { env } from "#lib/env";
-import { limits } from "#lib/limits";
+import { env } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { Choice, themeNames } from "../../components/choice";
 import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";

@@ -1,4 +1,4 @@
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { Command } from "../../components/command";
 import { fetchCommand, installCommand } from "../../components/connect-commands";
 import { Mark } from "../../components/mark";

@@ -1,4 +1,4 @@
-import { parseInstant } from "#lib/fields";
+import { parseInstant } from "#lib/core/fields";
 import { isoDay } from "../../components/date-format";
 import { addDays } from "../../components/preferences";
 

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { after } from "next/server";
 import { requireUser } from "#lib/auth/guards";
-import { answerOverloaded } from "#lib/current-request";
-import { isOverload, SpoorError } from "#lib/errors";
+import { answerOverloaded } from "#lib/core/current-request";
+import { isOverload, SpoorError } from "#lib/core/errors";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { type Excerpts, readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find-documents";

@@ -2,8 +2,8 @@
 import { redirect } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import { withoutInvisible } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { withoutInvisible } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { removeView, saveView } from "#lib/traces/views";
 import type { FormState } from "../../components/form";
 import { requireForm, requireOwnOrigin, text, toFormState } from "../../components/form-guard";

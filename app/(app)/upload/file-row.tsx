@@ -1,4 +1,4 @@
-import { formatBytes } from "#lib/units";
+import { formatBytes } from "#lib/core/units";
 import { RequestId } from "../../components/page-request";
 import { JobLine } from "./job-line";
 import type { FileState } from "./run";

@@ -1,5 +1,5 @@
 import { validate } from "uuid";
-import type { ErrorCode, SpoorError } from "#lib/errors";
+import type { ErrorCode, SpoorError } from "#lib/core/errors";
 import { OverQuotaError } from "#lib/ingest/quota/quota";
 import type { SearchParams } from "../../components/pages";
 

@@ -1,5 +1,5 @@
+import { formatBytes } from "#lib/core/units";
 import type { ListedJob } from "#lib/ingest/jobs";
-import { formatBytes } from "#lib/units";
 import { formatCount, formatQuantity } from "../../components/figures";
 import { StatusMark } from "../../components/sign";
 import { Time } from "../../components/time";

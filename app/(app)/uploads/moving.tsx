@@ -1,5 +1,5 @@
+import { operatorCommand } from "#lib/core/variables/operator-command";
 import { hasWorker } from "#lib/observability/heartbeat";
-import { operatorCommand } from "#lib/variables/operator-command";
 import { Command } from "../../components/command";
 import { Notice } from "../../components/notice";
 import { Refresh } from "../../components/refresh";

@@ -1,6 +1,6 @@
+import { operatorCommand } from "#lib/core/variables/operator-command";
 import { findEstimate } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
-import { operatorCommand } from "#lib/variables/operator-command";
 import { formatCompact, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";

@@ -4,7 +4,7 @@ import { currentUser } from "#lib/auth/guards";
 import { localPath } from "#lib/auth/local-path";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { needsSetup } from "#lib/auth/setup";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { Notice } from "../../components/notice";
 import { PlainPage } from "../../components/plain-page";
 import { ProviderForm } from "../../components/provider-form";

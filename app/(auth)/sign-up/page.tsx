@@ -3,7 +3,7 @@ import { redirect } from "next/navigation";
 import { currentUser } from "#lib/auth/guards";
 import { findInvitation } from "#lib/auth/invitations";
 import { needsSetup } from "#lib/auth/setup";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { PlainPage } from "../../components/plain-page";
 import { AccountForm } from "../account-form";
 import { signUpAction } from "../actions";

@@ -1,5 +1,5 @@
 import { endpoint } from "#lib/api/route";
-import { notFound } from "#lib/errors";
+import { notFound } from "#lib/core/errors";
 
 const missing = endpoint({ auth: "none" }, () => {
   throw notFound();

@@ -1,10 +1,10 @@
 import { endpoint, route } from "#lib/api/route";
 import { drainNow } from "#lib/api/service";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { requireSecret } from "#lib/http/secret";
 import { drainQueues } from "#server/background/drain";
 
-/** In seconds, for hosts that bound a call: the time of draining (lib/limits.ts), and for the last job to end. */
+/** In seconds, for hosts that bound a call: the time of draining (lib/core/limits.ts), and for the last job to end. */
 export const maxDuration = 60;
 
 const drain = endpoint(drainNow, async ({ request }) => {

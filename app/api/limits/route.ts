@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
 import { readLimits } from "#lib/api/service";
-import { publicLimits } from "#lib/limits";
+import { publicLimits } from "#lib/core/limits";
 import { describeClient } from "#server/build/client-file";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
 import { readMetrics } from "#lib/api/service";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { requireSecret } from "#lib/http/secret";
 import { renderMetrics } from "#lib/observability/prometheus";
 

@@ -1,5 +1,5 @@
 import { endpoint, reply, route } from "#lib/api/route";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { receiveBatch, receiveForm } from "#lib/ingest/accept/request";
 import { uploadFile } from "#lib/ingest/api";
 import { processSoon } from "#server/background/after-response";

@@ -1,6 +1,6 @@
 import type { SignedInUser } from "#lib/auth/guards";
 import { makeTicket } from "#lib/auth/sent-forms";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import { labelText, listProjects } from "#lib/projects/queries";
 import { Hidden } from "../../components/field";
 import { PlainPage } from "../../components/plain-page";

@@ -1,7 +1,7 @@
 import "server-only";
 import type { LRUCache } from "lru-cache";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { requestSignal } from "#lib/current-request";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { requestSignal } from "#lib/core/current-request";
 import type { Outline } from "#lib/reader/outline";
 import { readOutlineForOthers } from "#lib/traces/outline";
 import type { OpenedShare } from "#lib/traces/shares";

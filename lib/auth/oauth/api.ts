@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
-import { limits } from "#lib/limits";
 
 const text = z.string();
 const list = z.array(text);

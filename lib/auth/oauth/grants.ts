@@ -6,10 +6,10 @@ import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { OauthError } from "#lib/auth/oauth/protocol";
 import type { OauthClient } from "#lib/auth/oauth/registration";
 import { createToken, isTokenText, renewToken } from "#lib/auth/tokens";
+import { sha256 } from "#lib/core/digest";
+import { limits } from "#lib/core/limits";
 import { type Db, prisma } from "#lib/db/client";
-import { sha256 } from "#lib/digest";
 import type { AgentGrant } from "#lib/generated/prisma/client";
-import { limits } from "#lib/limits";
 
 export type ListedGrant = Pick<AgentGrant, "id" | "client" | "project" | "createdAt" | "expiresAt"> & {
   lastUsedAt: Date | null;

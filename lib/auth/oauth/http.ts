@@ -1,12 +1,12 @@
 import "server-only";
 import { OauthError } from "#lib/auth/oauth/protocol";
 import { type OauthClient, readClient } from "#lib/auth/oauth/registration";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
+import { parseJson } from "#lib/core/json";
+import { limits } from "#lib/core/limits";
 import { getNetwork } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
-import { parseJson } from "#lib/json";
-import { limits } from "#lib/limits";
 
 export type OauthForm = ReadonlyMap<string, string>;
 

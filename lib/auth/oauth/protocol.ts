@@ -1,5 +1,5 @@
 import "server-only";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 
 /** RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2. */
 export type OauthErrorCode =

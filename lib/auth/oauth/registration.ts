@@ -4,8 +4,8 @@ import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { OauthError } from "#lib/auth/oauth/protocol";
-import { requiredEnv } from "#lib/env";
-import { limits } from "#lib/limits";
+import { requiredEnv } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 
 /** Unverified. */
 export type OauthClient = { id: string; name: string; redirectUris: string[] };

@@ -2,7 +2,7 @@
 import "server-only";
 import { agentScope, OauthError, oauthAddresses } from "#lib/auth/oauth/protocol";
 import { hasRedirectUri, type OauthClient, readClient } from "#lib/auth/oauth/registration";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 
 type AuthorizeQuery = { [name: string]: string | string[] | undefined };
 

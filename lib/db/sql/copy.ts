@@ -3,8 +3,8 @@ import "server-only";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { EnvError } from "#lib/core/errors";
 import { withRequiredAuth } from "#lib/db/required-auth";
-import { EnvError } from "#lib/errors";
 
 type Say = (line: string) => void;
 type CopiedTable = { name: string; columns: string[]; parents: string[] };

@@ -1,12 +1,12 @@
 // docs/growth.md. SQL: the extension citus and the catalog.
 import "server-only";
 import pg from "pg";
+import { EnvError } from "#lib/core/errors";
+import { operatorCommand } from "#lib/core/variables/operator-command";
 import { pendingMigrations } from "#lib/db/migrations";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { tenantTables } from "#lib/db/tenant-tables";
-import { EnvError } from "#lib/errors";
-import { operatorCommand } from "#lib/variables/operator-command";
 
 export type Plan = {
   nodes: number;

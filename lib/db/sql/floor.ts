@@ -1,6 +1,6 @@
 import "server-only";
+import { EnvError, isSchemaError } from "#lib/core/errors";
 import { pool } from "#lib/db/client";
-import { EnvError, isSchemaError } from "#lib/errors";
 
 /**
  * Counted up by a release that stores what the one before can't read. A migration records it, and older releases then

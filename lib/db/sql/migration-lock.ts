@@ -2,9 +2,9 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { EnvError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import { withRequiredAuth } from "#lib/db/required-auth";
-import { EnvError } from "#lib/errors";
-import { log } from "#lib/log";
 
 /** Prisma's schema engine takes the same lock. */
 const migrationLock = 72_707_369;

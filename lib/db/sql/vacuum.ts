@@ -1,7 +1,7 @@
 // Autovacuum comes once a minute, in which rewrites of a session can take many times its space. SQL: VACUUM.
 import "server-only";
+import { log } from "#lib/core/log";
 import { pool } from "#lib/db/client";
-import { log } from "#lib/log";
 
 type Rewritten = "message" | "search_bucket";
 

@@ -1,10 +1,10 @@
 import "server-only";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
 import type { Room } from "#lib/http/body";
 import { BodyBudget } from "#lib/ingest/accept/body-budget";
-import { limits } from "#lib/limits";
 
 const { ingest } = limits;
 

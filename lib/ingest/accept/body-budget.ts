@@ -1,4 +1,4 @@
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import type { Room } from "#lib/http/body";
 
 const stepBytes = 1 << 20;

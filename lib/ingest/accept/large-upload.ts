@@ -1,7 +1,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
+import { SpoorError } from "#lib/core/errors";
+import { free } from "#lib/core/memory";
 import { transaction } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
 import { placeInQueue } from "#lib/ingest/accept/admission";
 import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import {
@@ -16,7 +17,6 @@ import {
 } from "#lib/ingest/accept/sql";
 import type { Checked } from "#lib/ingest/decode/operations";
 import { inTurn, reserveRoom } from "#lib/ingest/quota/quota";
-import { free } from "#lib/memory";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 

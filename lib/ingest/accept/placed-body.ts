@@ -1,7 +1,7 @@
 // Bodies go to the S3 store first, so that no job lacks its body; a sweep (lib/ingest/raw/removal.ts) deletes what no
 // upload names.
 import "server-only";
-import { free } from "#lib/memory";
+import { free } from "#lib/core/memory";
 import { makeUploadKey } from "#lib/store/keys";
 import { deleteObject, putObject } from "#lib/store/s3";
 import { seal } from "#lib/store/sealed";

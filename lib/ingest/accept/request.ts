@@ -1,12 +1,12 @@
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
+import { maxFormBytes } from "#lib/core/limits";
+import { free } from "#lib/core/memory";
 import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
 import { admitted } from "#lib/ingest/accept/admission";
 import { acceptBatch, parseEncoding, parseIdempotencyKey } from "#lib/ingest/accept/batch";
 import { findFile } from "#lib/ingest/accept/form-file";
 import { requireRoom } from "#lib/ingest/quota/quota";
-import { maxFormBytes } from "#lib/limits";
-import { free } from "#lib/memory";
 import { traced } from "#lib/observability/tracing";
 
 /** From the last byte of the body to the commit. */

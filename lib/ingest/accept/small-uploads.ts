@@ -1,9 +1,9 @@
 // Simultaneous small uploads share a transaction, so that each need not wait for the disk.
 import "server-only";
 import type { PoolClient } from "pg";
-import { coalesce, type Pending } from "#lib/concurrency/coalesce";
+import { coalesce, type Pending } from "#lib/core/concurrency/coalesce";
+import { isOutage, postgresCode } from "#lib/core/errors";
 import { type Settings, transaction } from "#lib/db/client";
-import { isOutage, postgresCode } from "#lib/errors";
 import { placeInQueue } from "#lib/ingest/accept/admission";
 import { discardBody, type PlacedBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";

@@ -7,12 +7,12 @@ import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { parse as uuidBytes } from "uuid";
 import { holdUsers } from "#lib/auth/sql";
-import { copyHeader, copyRow, copyTrailer } from "#lib/copy-format";
+import { copyHeader, copyRow, copyTrailer } from "#lib/core/copy-format";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import type { Queryable } from "#lib/db/client";
-import { SpoorError } from "#lib/errors";
 import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import type { Checked, Received } from "#lib/ingest/decode/operations";
-import { limits } from "#lib/limits";
 import { seal } from "#lib/store/sealed";
 
 export type Sender = { userId: string; machine: string };

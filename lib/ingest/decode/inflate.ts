@@ -1,7 +1,7 @@
 import { kMaxLength } from "node:buffer";
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { SpoorError } from "#lib/errors";
-import { limits } from "#lib/limits";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 
 export const encodings = ["identity", "gzip", "br", "zstd"] as const;
 export type Encoding = (typeof encodings)[number];

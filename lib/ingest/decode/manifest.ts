@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync } from "node:zlib";
+import { limits } from "#lib/core/limits";
 import { inflate } from "#lib/ingest/decode/inflate";
 import type { TraceFields } from "#lib/ingest/decode/normalize";
-import { limits } from "#lib/limits";
 
 /** Hashes are SHA-256 in Base64. */
 export type TraceHeader = TraceFields & {

@@ -1,7 +1,8 @@
 // docs/decisions/0056.
+
+import { limits } from "#lib/core/limits";
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
 import type { SentTrace } from "#lib/ingest/schema";
-import { limits } from "#lib/limits";
 import { Masker, type MaskingPolicy } from "#lib/masking/masker";
 
 /** Shorter than any secret, longer than agents' roles. */

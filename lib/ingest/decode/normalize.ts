@@ -1,6 +1,6 @@
-import { parseInstant } from "#lib/fields";
+import { parseInstant } from "#lib/core/fields";
+import { storable, storableJson } from "#lib/core/json";
 import type { SentMessage, SentTrace } from "#lib/ingest/schema";
-import { storable, storableJson } from "#lib/json";
 
 export type BatchMessage = {
   position: number;

@@ -1,8 +1,9 @@
 // Runs in a decoding thread (thread-pool.ts) if a batch is large.
 import { hash } from "node:crypto";
 import { parse as uuidBytes } from "uuid";
-import { copyHeader, copyTrailer } from "#lib/copy-format";
-import { sha256 } from "#lib/digest";
+import { copyHeader, copyTrailer } from "#lib/core/copy-format";
+import { sha256 } from "#lib/core/digest";
+import { free } from "#lib/core/memory";
 import { writeJson } from "#lib/ingest/decode/as-json";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
 import { packManifest, type TraceHeader, unpackManifest } from "#lib/ingest/decode/manifest";
@@ -13,7 +14,6 @@ import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/dec
 import { unpackBatch } from "#lib/ingest/decode/stored-body";
 import { type MaskingOperations, makeMasking } from "#lib/ingest/decode/stored-masking";
 import type { MaskingPolicy } from "#lib/masking/masker";
-import { free } from "#lib/memory";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 

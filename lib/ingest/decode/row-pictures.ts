@@ -1,5 +1,5 @@
+import { limits } from "#lib/core/limits";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
-import { limits } from "#lib/limits";
 import { readReferences } from "#lib/reader/pictures";
 
 const field = '"pictures"';

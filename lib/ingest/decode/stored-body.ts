@@ -1,7 +1,8 @@
 // Manifest and rows are compressed separately, because rows are compressed while the batch is read.
+
+import { limits } from "#lib/core/limits";
 import { inflate, inflateFrame } from "#lib/ingest/decode/inflate";
 import { beginsWithMark, parseManifest, type StoredManifest } from "#lib/ingest/decode/manifest";
-import { limits } from "#lib/limits";
 
 /** The JSON is Spoor 0.2's. */
 export function unpackBatch(stored: Uint8Array): { manifest: StoredManifest; rows: Buffer } | { json: Uint8Array } {

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import {
   type Checked,
   type Chunk,

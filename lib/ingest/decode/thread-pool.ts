@@ -1,11 +1,11 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
-import { FairQueue } from "#lib/concurrency/fair-queue";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { SpoorError } from "#lib/errors";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { SpoorError } from "#lib/core/errors";
+import { atRest } from "#lib/core/memory";
 import { describePlace, makeOperations, type Operations } from "#lib/ingest/decode/operations";
 import type { DecoderAnswer, DecoderCall } from "#lib/ingest/decode/thread-entry";
-import { atRest } from "#lib/memory";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;

@@ -1,10 +1,10 @@
 // One trace at a time is parsed.
 import { isUtf8 } from "node:buffer";
-import { fieldErrors } from "#lib/fields";
+import { fieldErrors } from "#lib/core/fields";
+import { endOfString, parseJson } from "#lib/core/json";
+import { limits } from "#lib/core/limits";
 import { invalidBatch } from "#lib/ingest/decode/validate";
 import { ingestRequest } from "#lib/ingest/schema";
-import { endOfString, parseJson } from "#lib/json";
-import { limits } from "#lib/limits";
 
 /** @throws SpoorError `invalid_json`, `invalid_request`. Neither quotes the body. */
 export function* parseTraces(bytes: Uint8Array): Generator<unknown, void> {

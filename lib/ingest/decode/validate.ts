@@ -1,7 +1,7 @@
-import { type FieldError, SpoorError } from "#lib/errors";
-import { fieldErrors, maxFieldErrors } from "#lib/fields";
+import { type FieldError, SpoorError } from "#lib/core/errors";
+import { fieldErrors, maxFieldErrors } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
-import { limits } from "#lib/limits";
 
 export const invalidBatch = (errors: FieldError[]) =>
   new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, maxFieldErrors) });

@@ -1,7 +1,8 @@
 // `masking_task` lists what is left, so that an interrupted run continues.
 import "server-only";
 import type { PoolClient } from "pg";
-import { Pauses } from "#lib/concurrency/pauses";
+import { Pauses } from "#lib/core/concurrency/pauses";
+import { log } from "#lib/core/log";
 import { prisma, transaction } from "#lib/db/client";
 import type { Masking } from "#lib/ingest/decode/stored-masking";
 import { type Decoder, onThread } from "#lib/ingest/decode/thread-pool";
@@ -17,7 +18,6 @@ import {
 } from "#lib/ingest/masking/sql";
 import { cleanUploads } from "#lib/ingest/masking/uploads";
 import { deleteRemoved } from "#lib/ingest/raw/sql";
-import { log } from "#lib/log";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";

@@ -1,13 +1,13 @@
 import "server-only";
-import { Pauses } from "#lib/concurrency/pauses";
+import { Pauses } from "#lib/core/concurrency/pauses";
+import { type ErrorCode, isOutage, SpoorError, StoreOutageError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import { transaction } from "#lib/db/client";
-import { type ErrorCode, isOutage, SpoorError, StoreOutageError } from "#lib/errors";
 import { unpackManifest } from "#lib/ingest/decode/manifest";
 import { type Decoder, decodeHere, onThread, smallBytes } from "#lib/ingest/decode/thread-pool";
 import { deleteManifest, endUploads, type KeptUpload, readKeptUploads, replaceBody } from "#lib/ingest/masking/sql";
 import { removeFailedUploads } from "#lib/ingest/raw/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";
-import { log } from "#lib/log";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { BrokenSealError, seal } from "#lib/store/sealed";
 

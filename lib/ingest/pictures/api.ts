@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { pictureTypes } from "#common/evidence/picture-type";
-import { pictureHash } from "#lib/fields";
+import { pictureHash } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
 import { missingPicturesRequest, missingPicturesResponse } from "#lib/ingest/schema";
-import { limits } from "#lib/limits";
 
 /** One transparent pixel. */
 const pixel = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";

@@ -1,9 +1,9 @@
 import "server-only";
 import type { z } from "zod";
+import { isOutage } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
-import { isOutage } from "#lib/errors";
 import { type ingestPayload, openStatuses } from "#lib/ingest/schema";
-import { log } from "#lib/log";
 
 export type JobId = z.output<typeof ingestPayload>;
 

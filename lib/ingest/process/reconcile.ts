@@ -1,9 +1,9 @@
 import "server-only";
+import { log } from "#lib/core/log";
 import { pool, transaction } from "#lib/db/client";
 import type { JobId } from "#lib/ingest/process/attempts";
 import { forgetHeartbeats, hastenEntries, hastenQueues, hastenTraces } from "#lib/ingest/process/sql/future";
 import { lockOpenJobs, readOpenJobs, withoutEntry } from "#lib/ingest/process/sql/job";
-import { log } from "#lib/log";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 

@@ -1,8 +1,9 @@
 import "server-only";
 import type { PoolClient } from "pg";
+import { isOutage, SpoorError, StoreOutageError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import { type Settings, transaction } from "#lib/db/client";
 import { freeSpace } from "#lib/db/sql/vacuum";
-import { isOutage, SpoorError, StoreOutageError } from "#lib/errors";
 import { failJob, giveUp, type JobId, maxAttempts, putBack } from "#lib/ingest/process/attempts";
 import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";
 import {
@@ -15,7 +16,6 @@ import {
   terminateSilentWorker,
 } from "#lib/ingest/process/sql/job";
 import { type StoredBatch, withStoredBatch } from "#lib/ingest/process/stored-batch";
-import { log } from "#lib/log";
 import { countAttempt, countRows } from "#lib/observability/counters";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { traced } from "#lib/observability/tracing";

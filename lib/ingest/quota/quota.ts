@@ -1,13 +1,13 @@
 // USER_QUOTA_BYTES. Usage is derived from the rows, so that no crash can make it wrong.
 import "server-only";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { Turns } from "#lib/concurrency/turns";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { Turns } from "#lib/core/concurrency/turns";
+import { env } from "#lib/core/env";
+import { SpoorError } from "#lib/core/errors";
+import { formatBytes } from "#lib/core/units";
 import { type Db, prisma, type Queryable } from "#lib/db/client";
-import { env } from "#lib/env";
-import { SpoorError } from "#lib/errors";
 import type { TraceSize } from "#lib/ingest/decode/operations";
 import { deleteCopies, lockQuota, readStored, reserve, reserveWhole } from "#lib/ingest/quota/sql";
-import { formatBytes } from "#lib/units";
 
 const told = (bytes: number): string => `${formatBytes(bytes)} (${bytes} bytes)`;
 

@@ -1,10 +1,10 @@
 import "server-only";
+import { env } from "#lib/core/env";
+import { postgresCode } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
+import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
-import { env } from "#lib/env";
-import { postgresCode } from "#lib/errors";
 import { deleteRemoved, removeFailedUploads } from "#lib/ingest/raw/sql";
-import { limits } from "#lib/limits";
-import { log } from "#lib/log";
 
 /** A body goes with the last upload that shares it. @returns how many */
 export async function purgeUploads(): Promise<number> {

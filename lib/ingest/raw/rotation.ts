@@ -1,5 +1,6 @@
 // After stored bodies are sealed with the newest key, older keys may go.
 import "server-only";
+import { log } from "#lib/core/log";
 import { prisma, transaction } from "#lib/db/client";
 import {
   type BodyHead,
@@ -10,7 +11,6 @@ import {
   readObjectName,
   writeBody,
 } from "#lib/ingest/raw/sql";
-import { log } from "#lib/log";
 import { putObject, readObject } from "#lib/store/s3";
 import { isOutdated, seal, unseal } from "#lib/store/sealed";
 

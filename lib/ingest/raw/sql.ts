@@ -2,7 +2,7 @@
 import "server-only";
 import { escapeLiteral, type PoolClient } from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import { copyHeader } from "#lib/copy-format";
+import { copyHeader } from "#lib/core/copy-format";
 import { pool, transaction } from "#lib/db/client";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;

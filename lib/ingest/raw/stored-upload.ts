@@ -1,11 +1,11 @@
 import "server-only";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
 import { beginRead } from "#lib/db/heavy";
-import { notFound, SpoorError } from "#lib/errors";
 import { streamChunks } from "#lib/http/stream-of";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { type BodyPlace, copyUpload, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
-import { log } from "#lib/log";
 import { readObject } from "#lib/store/s3";
 import { unseal, unsealParts } from "#lib/store/sealed";
 

@@ -1,7 +1,7 @@
 import "server-only";
 import { TrivialCheck } from "#common/evidence/trivial";
 import { maskForOthers } from "#common/secrets/mask";
-import { eachInSlices } from "#lib/concurrency/slices";
+import { eachInSlices } from "#lib/core/concurrency/slices";
 import { type Fact, packFacts, summarizeFacts, unpackFacts } from "#lib/ledger/digest/facts";
 import type {
   ColumnsByTrace,

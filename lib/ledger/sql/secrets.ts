@@ -1,7 +1,7 @@
 // SQL: one statement for many traces.
 import "server-only";
 import type { PoolClient } from "pg";
-import { eachInSlices } from "#lib/concurrency/slices";
+import { eachInSlices } from "#lib/core/concurrency/slices";
 import { lockFindings } from "#lib/db/sql/run";
 import type { Trace } from "#lib/generated/prisma/client";
 import { everywhere } from "#lib/masking/policy";

@@ -1,6 +1,6 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import { eachInSlices } from "#lib/concurrency/slices";
+import { eachInSlices } from "#lib/core/concurrency/slices";
 import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { countTails, findCopying, findCounted, findRenamed, forget, recount } from "#lib/ledger/sql/activity";
 import { readTraces } from "#lib/ledger/sql/due";

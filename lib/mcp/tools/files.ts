@@ -1,7 +1,7 @@
 import "server-only";
 import { z } from "zod";
-import { exactText } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { exactText } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { AgentAnswer, changedLines, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { named } from "#lib/mcp/quote";

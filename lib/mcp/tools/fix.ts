@@ -1,7 +1,7 @@
 import "server-only";
 import { z } from "zod";
+import { exactText } from "#lib/core/fields";
 import { heavyTurn } from "#lib/db/heavy";
-import { exactText } from "#lib/fields";
 import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import type { recallPlaces } from "#lib/mcp/api";
 import { attemptsFor, tellingWords } from "#lib/mcp/error-line";

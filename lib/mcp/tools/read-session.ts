@@ -1,8 +1,8 @@
 import "server-only";
 import { z } from "zod";
-import { eachInSlices } from "#lib/concurrency/slices";
+import { eachInSlices } from "#lib/core/concurrency/slices";
+import { limits } from "#lib/core/limits";
 import { heavyTurn } from "#lib/db/heavy";
-import { limits } from "#lib/limits";
 import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import { showMessage, type TalkDetail, toolsBlock } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";

@@ -1,8 +1,8 @@
 import "server-only";
 import { z } from "zod";
+import { exactText } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { heavyTurn } from "#lib/db/heavy";
-import { exactText } from "#lib/fields";
-import { limits } from "#lib/limits";
 import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { type FoundMessages, findSessions, splitWords } from "#lib/mcp/find-sessions";

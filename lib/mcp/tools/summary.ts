@@ -1,7 +1,7 @@
 import "server-only";
 import { z } from "zod";
+import { limits } from "#lib/core/limits";
 import { heavyTurn } from "#lib/db/heavy";
-import { limits } from "#lib/limits";
 import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import "server-only";
-import { notFound } from "#lib/errors";
-import { exactText, utcInstant } from "#lib/fields";
-import { limits } from "#lib/limits";
+import { notFound } from "#lib/core/errors";
+import { exactText, utcInstant } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import { readTraceRows } from "#lib/traces/queries";
 
 /** `projectId` is the only project that the reader may see. */

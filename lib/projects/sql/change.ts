@@ -2,10 +2,10 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
+import { notFound } from "#lib/core/errors";
 import { transaction } from "#lib/db/client";
 import { giveAway, noteArrivals, toAliasColumns, unsettle } from "#lib/db/sql/project-aliases";
 import { lockProjects } from "#lib/db/sql/run";
-import { notFound } from "#lib/errors";
 import type { ProjectAlias } from "#lib/reader/project";
 
 type Owned = { userId: string; id: string };

@@ -1,4 +1,4 @@
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import type { Call, ToolResult } from "#lib/reader/call";
 import { countChangedLines, type FileChange, listChanges, reportedChanges } from "#lib/reader/files/changed";
 import { projectPath, readPlace, type SessionFolders } from "#lib/reader/files/paths";

@@ -6,7 +6,7 @@ import type { PoolClient } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { parse as uuidBytes } from "uuid";
 import { holdUsers } from "#lib/auth/sql";
-import { copyStream } from "#lib/copy-format";
+import { copyStream } from "#lib/core/copy-format";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
 import type { Bucket } from "#lib/search/block";

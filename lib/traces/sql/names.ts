@@ -1,6 +1,6 @@
 // SQL: a condition on an expression, over the list's first rows.
 import "server-only";
-import { requestSignal } from "#lib/current-request";
+import { requestSignal } from "#lib/core/current-request";
 import { snapshot } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";

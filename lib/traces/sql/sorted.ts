@@ -1,7 +1,7 @@
 // SQL: a bounded sort in a heavy read, since every upload would have to maintain an index per order.
 import "server-only";
+import { instant } from "#lib/core/fields";
 import { heavyRead } from "#lib/db/heavy";
-import { instant } from "#lib/fields";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { Sort } from "#lib/traces/schema";
 import { isSelected, type PlainSelection, selectMoment } from "#lib/traces/sql/conditions";

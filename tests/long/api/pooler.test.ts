@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, describe, expect, test } from "vitest";
-import { requiredEnv } from "#lib/env";
+import { requiredEnv } from "#lib/core/env";
 import { bearer, sessionCookie } from "../../api/client.ts";
 import { hasPgbouncer, startPgbouncer } from "../../support/pgbouncer.ts";
 import { get, ingest, post, provideOwnedServer } from "../../support/server.ts";

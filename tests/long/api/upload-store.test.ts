@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
+import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { setEnv } from "#lib/env";
 import { listObjects } from "#lib/store/s3";
 import { accepted, bearer, expectProblem, senderOf, sessionCookie } from "../../api/client.ts";
 import { until } from "../../faults/wait.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { limits } from "#lib/limits";
 import { everywhere, readPolicy } from "#lib/masking/policy";
 import { provideOwner } from "../../support/server.ts";
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { requiredEnv, setEnv } from "#lib/env";
+import { requiredEnv, setEnv } from "#lib/core/env";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { makeBody, makeKey, provideStore, use } from "../../jobs/rotating.ts";
 import { testEnvironment } from "../../support/database.ts";

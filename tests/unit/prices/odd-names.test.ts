@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { computePrice } from "#lib/prices/price";
 import { findToolKind } from "#lib/reader/vocabulary";
 import { parseQuery } from "#lib/search/query";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { afterEach, describe, expect, test } from "vitest";
-import { parseEnv, setEnv } from "#lib/env";
+import { parseEnv, setEnv } from "#lib/core/env";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
 import { forgetOwnPrices, ownPrices, parseOwnPrices } from "#lib/prices/own";
 import { computePrice, type PriceQuestion } from "#lib/prices/price";

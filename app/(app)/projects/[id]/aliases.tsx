@@ -1,4 +1,4 @@
-import { withoutInvisible } from "#lib/fields";
+import { withoutInvisible } from "#lib/core/fields";
 import type { ProjectDetails } from "#lib/projects/queries";
 import { getAliasKey } from "#lib/reader/project";
 import { Form } from "../../../components/form";

@@ -4,7 +4,7 @@ import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { readStanding } from "#lib/traces/messages";
 import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
 import { getTrace, neighbours, type Trace } from "#lib/traces/queries";

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";

@@ -1,9 +1,9 @@
 import { parse } from "#lib/api/parse";
 import { endpoint, route } from "#lib/api/route";
 import { optionalToken, requireScope, requireToken } from "#lib/auth/guards";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
+import { limits } from "#lib/core/limits";
 import { readMeasuredJson } from "#lib/http/body";
-import { limits } from "#lib/limits";
 import { sendTelemetry } from "#lib/telemetry/api";
 import { requireBudget, spendBudget } from "#lib/telemetry/budget";
 import { limitAddress, limitDevice, recordTelemetry } from "#lib/telemetry/record";

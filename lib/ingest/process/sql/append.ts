@@ -1,10 +1,10 @@
 // SQL: one statement for all traces of a batch, in the transaction of COPY, with sums computed from stored ones.
 import "server-only";
 import type { PoolClient } from "pg";
+import { storableJson } from "#lib/core/json";
 import type { OwnFields } from "#lib/ingest/decode/content-hash";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { UploadSource } from "#lib/ingest/process/sql/traces";
-import { storableJson } from "#lib/json";
 import { type Beginning, beginningCharacters } from "#lib/reader/titles/derive-title";
 
 export type StoredFields = OwnFields & {

@@ -5,7 +5,7 @@ import { notFound } from "next/navigation";
 import { cache } from "react";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { sumEdits } from "#lib/traces/files";
 import { hasTooManyOutlines, readChanges } from "#lib/traces/outline";
 import { getTrace } from "#lib/traces/queries";

@@ -1,13 +1,13 @@
 import "server-only";
 import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
-import { FairQueue } from "#lib/concurrency/fair-queue";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { requestSignal } from "#lib/current-request";
-import { sha256 } from "#lib/digest";
-import { SpoorError } from "#lib/errors";
-import { log } from "#lib/log";
-import { atRest } from "#lib/memory";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { requestSignal } from "#lib/core/current-request";
+import { sha256 } from "#lib/core/digest";
+import { SpoorError } from "#lib/core/errors";
+import { log } from "#lib/core/log";
+import { atRest } from "#lib/core/memory";
 import type { Operations } from "./operations";
 import { DrawingThread } from "./thread";
 

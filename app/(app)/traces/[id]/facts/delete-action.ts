@@ -2,7 +2,7 @@
 import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 import { deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { idIn, requireOwnOrigin } from "../../../../components/form-guard";

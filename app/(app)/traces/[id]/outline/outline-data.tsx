@@ -1,6 +1,6 @@
 import "server-only";
 import { cookies } from "next/headers";
-import { isOverload } from "#lib/errors";
+import { isOverload } from "#lib/core/errors";
 import type { Outline } from "#lib/reader/outline";
 import { OutlineRail } from "./outline";
 import { asWidth, widthCookie } from "./widths";

@@ -1,5 +1,5 @@
 import "server-only";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import type { ReaderMessage } from "#lib/reader/message";
 import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";

@@ -3,7 +3,7 @@ import { revalidatePath } from "next/cache";
 import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
 import type { FormState } from "../../../../components/form";
 import { endById, formIdIn, refuseForeignOrigin, text, toFormState } from "../../../../components/form-guard";

@@ -1,7 +1,7 @@
 "use server";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import { sent } from "../../../../components/form-guard";
 import { drawBody } from "../segments/render";
 import { bodyRequest } from "../segments/request";

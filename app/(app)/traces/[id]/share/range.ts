@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limits } from "#lib/limits";
+import { limits } from "#lib/core/limits";
 import type { Outline, Turn } from "#lib/reader/outline";
 import type { Sharing } from "#lib/traces/shares";
 import type { SearchParams } from "../../../../components/pages";

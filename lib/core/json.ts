@@ -1,5 +1,5 @@
-import { SpoorError } from "#lib/errors";
-import { limits } from "#lib/limits";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 
 /**
  * Drops `__proto__` keys, so that no later copy of an object can change a prototype.

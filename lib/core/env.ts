@@ -1,8 +1,8 @@
-import "#lib/messages";
+import "#lib/core/messages";
 import { z } from "zod";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
-import { EnvError } from "#lib/errors";
-import { encryptionVariables } from "#lib/variables/encryption";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { EnvError } from "#lib/core/errors";
+import { encryptionVariables } from "#lib/core/variables/encryption";
 import {
   choice,
   httpUrl,
@@ -17,9 +17,9 @@ import {
   type Variable,
   wholeNumber,
   withDefault,
-} from "#lib/variables/kinds";
-import { priceVariables } from "#lib/variables/prices";
-import { checkStore, storeVariables } from "#lib/variables/store";
+} from "#lib/core/variables/kinds";
+import { priceVariables } from "#lib/core/variables/prices";
+import { checkStore, storeVariables } from "#lib/core/variables/store";
 
 const MiB = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional, type Variable } from "#lib/variables/kinds";
+import { optional, type Variable } from "#lib/core/variables/kinds";
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { choice, httpUrl, optional, type Variable, withDefault } from "#lib/variables/kinds";
+import { choice, httpUrl, optional, type Variable, withDefault } from "#lib/core/variables/kinds";
 
 export const storeVariables = {
   UPLOAD_STORE: choice(

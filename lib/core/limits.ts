@@ -1,5 +1,5 @@
 import { maxPicturePixels } from "#common/evidence/picture-size";
-import { env } from "#lib/env";
+import { env } from "#lib/core/env";
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

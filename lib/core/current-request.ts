@@ -1,6 +1,6 @@
 // Next renders pages without the request's signal and lets them set no status, so the request's state is kept here.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 
 /** `signal` is aborted when the client is gone or the response was sent; `isOverloaded` makes the page a 503. */
 export type RequestState = {

@@ -1,4 +1,4 @@
-import { oncePerProcess } from "#lib/concurrency/once-per-process";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 
 /** Frees a large buffer at once: tens of megabytes of external memory make V8 collect its whole heap (25 ms of both cores). */
 export function free({ buffer, byteLength }: Uint8Array): void {

@@ -1,7 +1,7 @@
-import "#lib/messages";
+import "#lib/core/messages";
 import { z } from "zod";
 import { readPullRequestName } from "#common/evidence/remotes";
-import type { FieldError } from "#lib/errors";
+import type { FieldError } from "#lib/core/errors";
 
 export const maxFieldErrors = 20;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional, secret } from "#lib/variables/kinds";
+import { optional, secret } from "#lib/core/variables/kinds";
 
 export const encryptionVariables = {
   AUTH_SECRET: secret(32, {

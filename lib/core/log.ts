@@ -1,5 +1,5 @@
 import pino from "pino";
-import { logLevel } from "#lib/env";
+import { logLevel } from "#lib/core/env";
 
 /** These fields hold names and codes, never values. */
 const keptFields = ["code", "severity", "schema", "table", "column", "constraint", "routine", "syscall", "statusCode"];

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { createContext, Script } from "node:vm";
-import { SpoorError } from "#lib/errors";
+import { SpoorError } from "#lib/core/errors";
 
 /** The process answers nobody during a slice. */
 const sliceMs = 10;
