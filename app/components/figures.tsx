@@ -6,7 +6,7 @@ export const formatCompact = (count: number) => compact.format(count);
 
 export const formatCount = (count: number) => exact.format(count);
 
-export { formatQuantity } from "#lib/reader/text";
+export { formatQuantity } from "#lib/transcript/text";
 
 export function Figure({ count, unit }: { count: number; unit: string }) {
   return (

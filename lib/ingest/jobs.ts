@@ -4,7 +4,7 @@ import { notFound } from "#lib/core/errors";
 import { prisma } from "#lib/db/client";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
-import { getTitle } from "#lib/reader/titles/derive-title";
+import { getTitle } from "#lib/transcript/titles/derive-title";
 
 export type Job = z.input<typeof jobResponse>;
 

@@ -2,8 +2,8 @@ import "server-only";
 import type { PoolClient } from "pg";
 import type { ColumnsByTrace, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { deleteTouches, type KeyedTouch, replaceTouches, settleTouches, sumTouches } from "#lib/ledger/sql/files";
-import { getFileName } from "#lib/reader/files/paths";
-import { makeFileReader, type Touch } from "#lib/reader/files/touches";
+import { getFileName } from "#lib/transcript/files/paths";
+import { makeFileReader, type Touch } from "#lib/transcript/files/touches";
 
 /** An edit in several traces counts in the one that did not copy it and began first. */
 export const filesPart: LedgerPart<KeyedTouch[]> = {

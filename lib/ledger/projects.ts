@@ -14,7 +14,7 @@ import {
   respellAlias,
   type StoredProject,
 } from "#lib/ledger/sql/projects";
-import { getAliasKey, listProjectSigns, type ProjectSign, type Whereabouts } from "#lib/reader/project";
+import { getAliasKey, listProjectSigns, type ProjectSign, type Whereabouts } from "#lib/transcript/project";
 
 type PlacedTrace = Whereabouts & { id: string };
 

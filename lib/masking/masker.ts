@@ -4,8 +4,8 @@ import { Echoes } from "#common/secrets/echoes";
 import { findSecrets, type Secret } from "#common/secrets/find-secrets";
 import { makePlaceholder } from "#common/secrets/kinds";
 import { changeTexts, maskByContext, replaceSecrets, unescapeText } from "#common/secrets/mask";
-import { listProjectSigns, type ProjectAlias } from "#lib/reader/project";
-import { isObject } from "#lib/reader/tools/describe";
+import { listProjectSigns, type ProjectAlias } from "#lib/transcript/project";
+import { isObject } from "#lib/transcript/tools/describe";
 
 export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; source?: string; sourceId?: string };
 

@@ -6,7 +6,7 @@ import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readRulings } from "#lib/masking/sql";
-import type { ProjectAlias } from "#lib/reader/project";
+import type { ProjectAlias } from "#lib/transcript/project";
 
 export const isMasking = ({ masks, masksAgainAt }: { masks: boolean; masksAgainAt: Date | null }, now: Date): boolean =>
   masks || (masksAgainAt !== null && masksAgainAt <= now);

@@ -1,7 +1,7 @@
 // Stored texts reach an agent masked, without invisible characters, and marked as a quotation.
 
 import { maskForOthers } from "#common/secrets/mask";
-import { cut } from "#lib/reader/text";
+import { cut } from "#lib/transcript/text";
 
 /** Once in every answer that quotes. */
 export const notice =

@@ -1,9 +1,9 @@
 import { limits } from "#lib/core/limits";
 import { excerpt, named, quotation, shortened, shown } from "#lib/mcp/quote";
-import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
-import { splitPieces } from "#lib/reader/kind";
-import { readableJson } from "#lib/reader/text";
 import type { Message } from "#lib/traces/queries";
+import type { Call, MessagePiece, ToolResult } from "#lib/transcript/call";
+import { splitPieces } from "#lib/transcript/kind";
+import { readableJson } from "#lib/transcript/text";
 
 /** `talk` names tools; `all` includes their input and output. */
 export type TalkDetail = "talk" | "all";

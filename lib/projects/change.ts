@@ -5,7 +5,7 @@ import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { settleProject } from "#lib/projects/settle";
 import { changing, mergeInto, readNames, readProjectAliases, splitOff } from "#lib/projects/sql/change";
-import { getAliasKey, type ProjectAlias, projectName } from "#lib/reader/project";
+import { getAliasKey, type ProjectAlias, projectName } from "#lib/transcript/project";
 
 /** Seconds that a request moves traces itself; a worker moves the rest. */
 const ownSeconds = 2;

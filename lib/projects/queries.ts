@@ -6,7 +6,7 @@ import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/pro
 import { undated } from "#lib/prices/model";
 import type { ProjectDetails, ProjectMonth, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
 import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/project-rows";
-import { getAliasKey } from "#lib/reader/project";
+import { getAliasKey } from "#lib/transcript/project";
 
 export type { ProjectDetails, ProjectLabel, ProjectMonth, ProjectSummary, Share };
 export { labelText };

@@ -18,7 +18,7 @@ import {
   removeProject,
   type Unsettled,
 } from "#lib/projects/sql/settle";
-import { getAliasKey, listProjectSigns, type ProjectSign } from "#lib/reader/project";
+import { getAliasKey, listProjectSigns, type ProjectSign } from "#lib/transcript/project";
 
 /** A tenth of a second, during which an upload of one of them may wait. */
 const tracesAtOnce = 2000;

@@ -1,6 +1,6 @@
 // Questions to Spoor and its answers quote other sessions and are no evidence.
-import type { Call, MessagePiece } from "#lib/reader/call";
-import { findToolKind } from "#lib/reader/vocabulary";
+import type { Call, MessagePiece } from "#lib/transcript/call";
+import { findToolKind } from "#lib/transcript/vocabulary";
 
 const tools = "(?:search_sessions|read_session|find_file_history|find_past_fix|list_recent|session_summary)";
 

@@ -1,7 +1,7 @@
-import { splitPieces } from "#lib/reader/kind";
-import { readOutcome } from "#lib/reader/outcome";
-import { findToolKind } from "#lib/reader/vocabulary";
 import { isEcho } from "#lib/search/echo";
+import { splitPieces } from "#lib/transcript/kind";
+import { readOutcome } from "#lib/transcript/outcome";
+import { findToolKind } from "#lib/transcript/vocabulary";
 
 const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
 export type Speaker = (typeof speakers)[number];

@@ -5,13 +5,13 @@ import { exactText, utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
-import { maxShown, type Outline } from "#lib/reader/outline";
 import { fileNamed } from "#lib/search/query";
 import type { FileAction, Touched } from "#lib/traces/files-schema";
 import { decodeCursor, encodeCursor } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
 import { tellUpdated } from "#lib/traces/sql/list";
+import { maxShown, type Outline } from "#lib/transcript/outline";
 
 type FilePage = { action: FileAction; cursor?: string | undefined; limit: number };
 

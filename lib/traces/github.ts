@@ -1,7 +1,4 @@
 import "server-only";
-import type { Block, ReaderRow, RowPart } from "#lib/reader/message";
-import { makeRows } from "#lib/reader/rows";
-import { cut } from "#lib/reader/text";
 import { forOthers, readHiddenNames } from "#lib/traces/for-others";
 import { makeFence, oneLine } from "#lib/traces/markdown";
 import { makeHider } from "#lib/traces/masked";
@@ -9,6 +6,9 @@ import { visitMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
+import type { Block, ReaderRow, RowPart } from "#lib/transcript/message";
+import { makeRows } from "#lib/transcript/rows";
+import { cut } from "#lib/transcript/text";
 
 /** GitHub allows 65,536 characters; this leaves room for a title and a remark. */
 const maxCharacters = 60_000;

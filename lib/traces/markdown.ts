@@ -1,8 +1,5 @@
 import "server-only";
 import { env } from "#lib/core/env";
-import type { ReaderMessage } from "#lib/reader/message";
-import { readableJson } from "#lib/reader/text";
-import { getTitle } from "#lib/reader/titles/derive-title";
 import type { Masked } from "#lib/traces/export-schema";
 import { allForOthers, readHiddenNames } from "#lib/traces/for-others";
 import { type Mask, makeMask, maskJson, maskPieces } from "#lib/traces/masked";
@@ -11,6 +8,9 @@ import { withPictures } from "#lib/traces/pictures";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 import { usedTokens } from "#lib/traces/tokens";
+import type { ReaderMessage } from "#lib/transcript/message";
+import { readableJson } from "#lib/transcript/text";
+import { getTitle } from "#lib/transcript/titles/derive-title";
 
 /**
  * The stream fails if messages are missing, so that a part is not taken for the whole.

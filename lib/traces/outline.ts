@@ -1,13 +1,13 @@
 import "server-only";
 import { maskValueForOthers } from "#common/secrets/mask";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
-import { type Combined, makeCombiner } from "#lib/reader/files/combined";
-import { makeOutliner, type Outline } from "#lib/reader/outline";
 import { readFileSums } from "#lib/traces/files";
 import { forOthers, readHiddenNames, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
+import { type Combined, makeCombiner } from "#lib/transcript/files/combined";
+import { makeOutliner, type Outline } from "#lib/transcript/outline";
 
 /** Larger messages are skipped; parsing them would block other requests. */
 const maxMessageBytes = 1024 * 1024;

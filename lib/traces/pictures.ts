@@ -5,10 +5,10 @@ import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { readPicture } from "#lib/pictures/read-picture";
 import { findStored, hasStored } from "#lib/pictures/sql";
-import { readReferences, type ShownPicture } from "#lib/reader/pictures";
 import { wholeRange } from "#lib/traces/for-others";
 import type { Message } from "#lib/traces/queries";
 import { openShare } from "#lib/traces/shares";
+import { readReferences, type ShownPicture } from "#lib/transcript/pictures";
 
 /** @throws SpoorError as `readPicture` */
 export async function getPicture(userId: string, traceId: string, sha256: string): Promise<Response> {

@@ -5,8 +5,6 @@ import { utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Patience } from "#lib/db/heavy";
-import { readPlace, type SessionFolders } from "#lib/reader/files/paths";
-import { getTitle } from "#lib/reader/titles/derive-title";
 import { isRanked } from "#lib/search/query";
 import { type HiddenNames, readHiddenNames } from "#lib/traces/for-others";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";
@@ -24,6 +22,8 @@ import {
   traceFields,
 } from "#lib/traces/sql/list";
 import { isSortKey, readSorted } from "#lib/traces/sql/sorted";
+import { readPlace, type SessionFolders } from "#lib/transcript/files/paths";
+import { getTitle } from "#lib/transcript/titles/derive-title";
 
 export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;

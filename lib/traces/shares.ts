@@ -8,8 +8,8 @@ import { prisma } from "#lib/db/client";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
-import { getTitle } from "#lib/reader/titles/derive-title";
 import type { SharedRange } from "#lib/traces/for-others";
+import { getTitle } from "#lib/transcript/titles/derive-title";
 
 /**
  * Links of earlier versions have 24 random bytes. Earlier versions know no ranges and masks, and must not open links that

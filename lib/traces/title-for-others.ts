@@ -1,10 +1,16 @@
 import "server-only";
-import { type Beginning, beginningCharacters, deriveTitle, getTitle, kindIn } from "#lib/reader/titles/derive-title";
 import { isWithin, readHiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
 import { readMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
+import {
+  type Beginning,
+  beginningCharacters,
+  deriveTitle,
+  getTitle,
+  kindIn,
+} from "#lib/transcript/titles/derive-title";
 
 /** A title that begins later is not found. */
 const maxRead = { limit: 50, maxBytes: 64 * 1024, maxMessageBytes: 64 * 1024 };

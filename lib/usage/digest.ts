@@ -1,7 +1,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
-import { isSubAgentName } from "#lib/reader/project";
+import { isSubAgentName } from "#lib/transcript/project";
 import { addDays, dayAt } from "#lib/usage/days";
 import { readProjectNames } from "#lib/usage/queries";
 import { getBoundaries, listSpans, quarterBefore } from "#lib/usage/spans";

@@ -3,7 +3,7 @@ import { eachInSlices } from "#lib/core/concurrency/slices";
 import { limits } from "#lib/core/limits";
 import { heavyRead } from "#lib/db/heavy";
 import { getModelFamily } from "#lib/prices/model";
-import { isSubAgentName } from "#lib/reader/project";
+import { isSubAgentName } from "#lib/transcript/project";
 import { readProjectNames } from "#lib/usage/queries";
 import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
 import { getBoundaries, type Span } from "#lib/usage/spans";

@@ -7,9 +7,9 @@ import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
 import { readTraceUsage } from "#lib/ledger/usage/reading";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
 import { computePrice } from "#lib/prices/price";
-import { makeFileReader } from "#lib/reader/files/touches";
-import { deriveTitle } from "#lib/reader/titles/derive-title";
 import { describe as describeMessage } from "#lib/search/speaker";
+import { makeFileReader } from "#lib/transcript/files/touches";
+import { deriveTitle } from "#lib/transcript/titles/derive-title";
 
 describe("what a member sends is read in a time that grows with its length:", () => {
   test.each([" ", "\t", "#", " #"])("a plan's heading that goes on with %j", (sign) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { deriveTitle, titleRanks } from "#lib/reader/titles/derive-title";
-import { isWeak } from "#lib/reader/titles/lines";
+import { deriveTitle, titleRanks } from "#lib/transcript/titles/derive-title";
+import { isWeak } from "#lib/transcript/titles/lines";
 
 const user = (text: string, kind?: string) => ({ role: "user", text, kind });
 const assistant = (text: string) => ({ role: "assistant", text });

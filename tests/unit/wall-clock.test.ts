@@ -12,7 +12,7 @@ const comparing = [
   "lib/http/rate-limit.ts",
   "lib/ingest/masking/sql.ts",
   "lib/ingest/raw/removal.ts",
-  "lib/reader/live.ts",
+  "lib/transcript/live.ts",
   "server/background/hourly.ts",
   "server/background/housekeeping.ts",
   "lib/telemetry/post.ts",

@@ -1,5 +1,5 @@
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
-import { isSubAgentName } from "#lib/reader/project";
+import { isSubAgentName } from "#lib/transcript/project";
 import { Monogram } from "../../components/agent-icon";
 import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";

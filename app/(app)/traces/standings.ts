@@ -1,5 +1,5 @@
-import { isLive } from "#lib/reader/live";
 import { readStanding, type Standing } from "#lib/traces/messages";
+import { isLive } from "#lib/transcript/live";
 
 type Shown = { id: string; updatedAt: string; latestAt: string; dated: boolean };
 

@@ -1,11 +1,11 @@
 import { getModelFamily } from "#lib/prices/model";
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
-import { isSubAgentName } from "#lib/reader/project";
 import type { Excerpts } from "#lib/search/excerpts";
 import type { WithPullRequests } from "#lib/traces/evidence";
 import type { Standing } from "#lib/traces/messages";
 import type { ListedTrace } from "#lib/traces/queries";
 import type { Sort } from "#lib/traces/schema";
+import { isSubAgentName } from "#lib/transcript/project";
 import { findIcon, makeMonogram } from "../../components/agent-icons";
 import { formatDate, isoDay } from "../../components/date-format";
 import { formatCompact, formatQuantity } from "../../components/figures";

@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
-import type { ProjectAlias } from "#lib/reader/project";
+import type { ProjectAlias } from "#lib/transcript/project";
 
 export type StoredAlias = ProjectAlias & {
   projectId: string;

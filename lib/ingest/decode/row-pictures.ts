@@ -1,6 +1,6 @@
 import { limits } from "#lib/core/limits";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
-import { readReferences } from "#lib/reader/pictures";
+import { readReferences } from "#lib/transcript/pictures";
 
 const field = '"pictures"';
 

@@ -1,6 +1,6 @@
 import { maskForOthers } from "#common/secrets/mask";
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
-import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/derive-title";
+import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/transcript/titles/derive-title";
 
 export function deriveRowTitle(messages: readonly BatchMessage[]): {
   derivedTitle: string | null;

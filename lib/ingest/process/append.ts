@@ -12,7 +12,7 @@ import {
 import { hashStoredFrom } from "#lib/ingest/process/sql/messages";
 import type { Pair, UploadSource } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
-import { type DerivedTitle, TitleFinder, titleRanks } from "#lib/reader/titles/derive-title";
+import { type DerivedTitle, TitleFinder, titleRanks } from "#lib/transcript/titles/derive-title";
 
 type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean };
 

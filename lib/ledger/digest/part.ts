@@ -13,10 +13,10 @@ import type {
   TraceReader,
 } from "#lib/ledger/part";
 import { deleteDigests, findUntitled, readDigests, type StoredDigest, writeDigests } from "#lib/ledger/sql/digest";
-import { readOutcome } from "#lib/reader/outcome";
-import { makePairing } from "#lib/reader/pairing";
-import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/derive-title";
-import { describeTool } from "#lib/reader/tools/tools";
+import { readOutcome } from "#lib/transcript/outcome";
+import { makePairing } from "#lib/transcript/pairing";
+import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/transcript/titles/derive-title";
+import { describeTool } from "#lib/transcript/tools/tools";
 
 type DigestFindings = { facts: Fact[]; tools: Set<string>; title: DerivedTitle | undefined; isTrivial: boolean };
 

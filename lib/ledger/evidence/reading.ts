@@ -5,9 +5,9 @@ import { publicRemote, pullRequestAt } from "#common/evidence/remotes";
 import { type Fields, isFields, plainText } from "#common/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
-import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
-import { splitPieces } from "#lib/reader/kind";
-import { readTranscript } from "#lib/reader/markers";
+import type { Call, MessagePiece, ToolResult } from "#lib/transcript/call";
+import { splitPieces } from "#lib/transcript/kind";
+import { readTranscript } from "#lib/transcript/markers";
 
 type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
 

@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
-import { titleRanks } from "#lib/reader/titles/derive-title";
+import { titleRanks } from "#lib/transcript/titles/derive-title";
 
 export type StoredDigest = { traceId: string; facts: Uint8Array };
 

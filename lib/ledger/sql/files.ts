@@ -1,8 +1,8 @@
 // SQL: one statement for many traces.
 import "server-only";
 import type { PoolClient } from "pg";
-import { getFileName } from "#lib/reader/files/paths";
-import { maxTouches, type Touch } from "#lib/reader/files/touches";
+import { getFileName } from "#lib/transcript/files/paths";
+import { maxTouches, type Touch } from "#lib/transcript/files/touches";
 
 /** `key` is equal for the same edit in another session. */
 export type KeyedTouch = Touch & { key: string | undefined };

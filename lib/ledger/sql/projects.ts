@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 
 import { toAliasColumns } from "#lib/db/sql/project-aliases";
-import type { ProjectAlias } from "#lib/reader/project";
+import type { ProjectAlias } from "#lib/transcript/project";
 
 export type StoredProject = {
   id: string;

@@ -10,13 +10,13 @@ import { named, quotation, shown } from "#lib/mcp/quote";
 import { cutExcerpt, saidIn } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { narrowing, within } from "#lib/mcp/tools/tool";
-import { splitPieces } from "#lib/reader/kind";
-import { plainCall } from "#lib/reader/script";
-import { formatQuantity } from "#lib/reader/text";
-import { findCallKind } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
 import type { Message, Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
+import { splitPieces } from "#lib/transcript/kind";
+import { plainCall } from "#lib/transcript/script";
+import { formatQuantity } from "#lib/transcript/text";
+import { findCallKind } from "#lib/transcript/tools/tools";
 
 const input = z.object({
   error: exactText(1, 8192).describe("The error message as it was printed; one line, or a few."),

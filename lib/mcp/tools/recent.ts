@@ -4,8 +4,8 @@ import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
-import { formatQuantity } from "#lib/reader/text";
 import { listTraces } from "#lib/traces/queries";
+import { formatQuantity } from "#lib/transcript/text";
 
 const input = z.object({ ...narrowing, ...page(10) });
 

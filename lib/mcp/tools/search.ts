@@ -10,8 +10,8 @@ import { named, quotation } from "#lib/mcp/quote";
 import { cutExcerpt } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
-import { formatQuantity } from "#lib/reader/text";
 import { readMessagesAt } from "#lib/traces/messages";
+import { formatQuantity } from "#lib/transcript/text";
 
 const input = z.object({
   query: exactText(1, limits.traces.query).describe(

@@ -7,12 +7,12 @@ import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
 import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
 import { isReadable, requireReadable, session } from "#lib/mcp/tools/tool";
-import { formatQuantity } from "#lib/reader/text";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
 import { listTraceFiles } from "#lib/traces/files";
 import { readEarlier, readMessages } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
+import { formatQuantity } from "#lib/transcript/text";
 
 const input = z.object({ session });
 

@@ -6,7 +6,7 @@ import { notFound } from "#lib/core/errors";
 import { transaction } from "#lib/db/client";
 import { giveAway, noteArrivals, toAliasColumns, unsettle } from "#lib/db/sql/project-aliases";
 import { lockProjects } from "#lib/db/sql/run";
-import type { ProjectAlias } from "#lib/reader/project";
+import type { ProjectAlias } from "#lib/transcript/project";
 
 type Owned = { userId: string; id: string };
 

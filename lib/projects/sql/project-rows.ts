@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
 import type { ProjectMonth, ProjectSort, Share } from "#lib/projects/schema";
-import type { ProjectAlias } from "#lib/reader/project";
+import type { ProjectAlias } from "#lib/transcript/project";
 
 const tokenColumns = [
   "input_tokens",

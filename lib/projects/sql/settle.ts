@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
 import { toAliasColumns } from "#lib/db/sql/project-aliases";
-import type { ProjectAlias, Whereabouts } from "#lib/reader/project";
+import type { ProjectAlias, Whereabouts } from "#lib/transcript/project";
 
 export type Unsettled = { userId: string; id: string; mergedInto: string | null; unsettled: number; moving: boolean };
 

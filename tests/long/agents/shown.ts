@@ -1,6 +1,6 @@
 // A session's messages as the reader shows them: what the person and the agent said, calls and results, without notices.
-import { splitPieces } from "#lib/reader/kind";
-import { readOutcome } from "#lib/reader/outcome";
+import { splitPieces } from "#lib/transcript/kind";
+import { readOutcome } from "#lib/transcript/outcome";
 import type { Session } from "./archive.ts";
 import { endName, type Item } from "./expected.ts";
 

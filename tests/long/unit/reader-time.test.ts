@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { makeRows } from "#lib/reader/rows";
+import { makeRows } from "#lib/transcript/rows";
 import { bombs, drawnIn, fullOf, shapesOf, slowSegment } from "../../unit/reader/bombs.ts";
 import { forbidden } from "../../unit/reader/markup";
 import { render, renderBody } from "../../unit/reader/rendering";

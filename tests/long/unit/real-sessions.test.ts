@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
-import type { ReaderMessage, ReaderRow } from "#lib/reader/message";
-import { makeOutline } from "#lib/reader/outline";
-import { makeRows } from "#lib/reader/rows";
+import type { ReaderMessage, ReaderRow } from "#lib/transcript/message";
+import { makeOutline } from "#lib/transcript/outline";
+import { makeRows } from "#lib/transcript/rows";
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -4,13 +4,13 @@ import { proofIn } from "#common/evidence/output";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { EvidenceReading } from "#lib/ledger/evidence/reading";
 import { computePrice } from "#lib/prices/price";
-import { makeCombiner } from "#lib/reader/files/combined";
-import { countChange } from "#lib/reader/line-diff";
-import { parseRemote } from "#lib/reader/remote";
-import { deriveTitle } from "#lib/reader/titles/derive-title";
 import { Collector } from "#lib/search/collect";
 import { forEachTerm } from "#lib/search/terms";
 import { countHomes } from "#lib/traces/homes";
+import { makeCombiner } from "#lib/transcript/files/combined";
+import { countChange } from "#lib/transcript/line-diff";
+import { parseRemote } from "#lib/transcript/remote";
+import { deriveTitle } from "#lib/transcript/titles/derive-title";
 import { message } from "../../unit/reader/rendering";
 
 /** What some work takes of this thread's processor, in milliseconds: others may use the processors, too. */

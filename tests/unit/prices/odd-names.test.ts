@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { SpoorError } from "#lib/core/errors";
 import { computePrice } from "#lib/prices/price";
-import { findToolKind } from "#lib/reader/vocabulary";
 import { parseQuery } from "#lib/search/query";
+import { findToolKind } from "#lib/transcript/vocabulary";
 
 const usage = { inputTokens: 10, outputTokens: 10 };
 const at = new Date("2026-11-01");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { makeCombiner, maxCombined, toFileChange } from "#lib/reader/files/combined";
-import { newEffort } from "#lib/reader/line-diff";
-import type { ReaderMessage } from "#lib/reader/message";
+import { makeCombiner, maxCombined, toFileChange } from "#lib/transcript/files/combined";
+import { newEffort } from "#lib/transcript/line-diff";
+import type { ReaderMessage } from "#lib/transcript/message";
 import { drawChanges } from "../../../app/(app)/traces/[id]/changes/draw-changes";
 import { message } from "./rendering";
 

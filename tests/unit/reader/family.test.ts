@@ -1,7 +1,7 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { makeRows } from "#lib/reader/rows";
 import type { Family, FamilySums } from "#lib/traces/family";
+import { makeRows } from "#lib/transcript/rows";
 import { FamilyFacts } from "../../../app/(app)/traces/[id]/facts/family.tsx";
 import { drawMessages } from "../../../app/(app)/traces/[id]/messages/messages.tsx";
 import { message } from "./rendering.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { makeFileReader, type TouchingSession } from "#lib/reader/files/touches";
-import type { ReaderMessage } from "#lib/reader/message";
+import { makeFileReader, type TouchingSession } from "#lib/transcript/files/touches";
+import type { ReaderMessage } from "#lib/transcript/message";
 
 type Fields = Record<string, unknown>;
 

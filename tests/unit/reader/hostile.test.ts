@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { makeOutline } from "#lib/reader/outline";
-import { makeRows } from "#lib/reader/rows";
+import { makeOutline } from "#lib/transcript/outline";
+import { makeRows } from "#lib/transcript/rows";
 import { isLong } from "../../support/long.ts";
 import { bombs, drawnIn, fullOf, shapesOf, slowSegment } from "./bombs.ts";
 import { forbidden, tagsOf } from "./markup";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ReaderMessage, ToolKind } from "#lib/reader/message";
-import { makeRows } from "#lib/reader/rows";
+import type { ReaderMessage, ToolKind } from "#lib/transcript/message";
+import { makeRows } from "#lib/transcript/rows";
 import { message } from "./rendering";
 
 const first = (fields: Partial<ReaderMessage>) => makeRows([message(fields)])[0];

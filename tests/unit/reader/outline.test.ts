@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { makeOutline } from "#lib/reader/outline";
-import { plainTitle } from "#lib/reader/plain";
+import { makeOutline } from "#lib/transcript/outline";
+import { plainTitle } from "#lib/transcript/plain";
 import { message } from "./rendering";
 
 const tool = (name: string, input: object, output = "") => ({ tool: { name, input, output } });

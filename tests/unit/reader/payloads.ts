@@ -1,5 +1,5 @@
 // What must not become markup, and messages that have a text wherever one can stand.
-import { kinds, type ReaderMessage } from "#lib/reader/message";
+import { kinds, type ReaderMessage } from "#lib/transcript/message";
 import { message } from "./rendering";
 
 export const payloads: Record<string, string> = {

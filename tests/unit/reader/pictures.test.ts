@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ReaderMessage } from "#lib/reader/message";
-import { readReferences, type ShownPicture } from "../../../lib/reader/pictures";
+import type { ReaderMessage } from "#lib/transcript/message";
+import { readReferences, type ShownPicture } from "../../../lib/transcript/pictures";
 import { message, render } from "./rendering.ts";
 
 const picture = (n: number, kibibytes: number, isStored = true): ShownPicture => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { parseFolder } from "#lib/reader/folder";
-import { listProjectSigns, projectName } from "#lib/reader/project";
-import { parseRemote } from "#lib/reader/remote";
+import { parseFolder } from "#lib/transcript/folder";
+import { listProjectSigns, projectName } from "#lib/transcript/project";
+import { parseRemote } from "#lib/transcript/remote";
 
 describe("a Git remote", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readCommands } from "#lib/reader/files/commands";
-import { onlyLooks } from "#lib/reader/quiet";
-import { makeRows } from "#lib/reader/rows";
+import { readCommands } from "#lib/transcript/files/commands";
+import { onlyLooks } from "#lib/transcript/quiet";
+import { makeRows } from "#lib/transcript/rows";
 import { message } from "./rendering";
 
 const tool = (name: string, input: object, output = "") => ({ tool: { name, input, output } });

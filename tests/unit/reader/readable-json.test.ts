@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readableJson } from "#lib/reader/text";
+import { readableJson } from "#lib/transcript/text";
 
 /** A value, so many levels deep. */
 const within = (levels: number, value: unknown): unknown => (levels === 0 ? value : [within(levels - 1, value)]);

@@ -1,5 +1,5 @@
-import type { ReaderMessage } from "#lib/reader/message";
-import { makeRows } from "#lib/reader/rows";
+import type { ReaderMessage } from "#lib/transcript/message";
+import { makeRows } from "#lib/transcript/rows";
 import { drawBody, drawMessages } from "../../../app/(app)/traces/[id]/messages/messages";
 
 const view = { whose: { traceId: "018f3c1e-0000-7000-8000-000000000001" }, zone: "UTC" };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { makeFileReader } from "#lib/reader/files/touches";
-import type { ReaderMessage } from "#lib/reader/message";
-import { describeTool } from "#lib/reader/tools/tools";
+import { makeFileReader } from "#lib/transcript/files/touches";
+import type { ReaderMessage } from "#lib/transcript/message";
+import { describeTool } from "#lib/transcript/tools/tools";
 
 const patch = [
   "--- /dev/null\n+++ /home/ada/api/new.txt\n@@ -0,0 +1,2 @@\n+one\n+two",

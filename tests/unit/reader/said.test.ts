@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { splitInjected } from "#lib/reader/injected";
-import { makeOutline } from "#lib/reader/outline";
-import { makeRows } from "#lib/reader/rows";
-import { isPlainlyMarkdown, splitStretches } from "#lib/reader/said";
+import { splitInjected } from "#lib/transcript/injected";
+import { makeOutline } from "#lib/transcript/outline";
+import { makeRows } from "#lib/transcript/rows";
+import { isPlainlyMarkdown, splitStretches } from "#lib/transcript/said";
 import { makePng, type Sample } from "../../support/pictures.ts";
 import { message, render } from "./rendering";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { makeFileReader } from "#lib/reader/files/touches";
-import type { ReaderMessage } from "#lib/reader/message";
-import { plainCall } from "#lib/reader/script";
-import { describeTool } from "#lib/reader/tools/tools";
+import { makeFileReader } from "#lib/transcript/files/touches";
+import type { ReaderMessage } from "#lib/transcript/message";
+import { plainCall } from "#lib/transcript/script";
+import { describeTool } from "#lib/transcript/tools/tools";
 
 const exec = (input: string) => ({ name: "exec", input: { input } });
 const printed = (text: string, head = "Script completed") => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isLive } from "#lib/reader/live";
-import { findWaitingState } from "../../../lib/reader/live";
+import { isLive } from "#lib/transcript/live";
+import { findWaitingState } from "../../../lib/transcript/live";
 import { message } from "./rendering";
 
 const user = () => message({ role: "user", content: "Mend it" });

@@ -1,6 +1,6 @@
 import { withoutInvisible } from "#lib/core/fields";
 import type { ProjectDetails } from "#lib/projects/queries";
-import { getAliasKey } from "#lib/reader/project";
+import { getAliasKey } from "#lib/transcript/project";
 import { Form } from "../../../components/form";
 import { Section } from "../../../components/section";
 import { splitAction } from "../actions";

@@ -1,7 +1,7 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { Outline } from "#lib/reader/outline";
 import type { Standing } from "#lib/traces/messages";
+import type { Outline } from "#lib/transcript/outline";
 import { copyText } from "../../../components/command";
 import { formatQuantity } from "../../../components/figures";
 import { useKeys } from "../../../components/keys";

@@ -5,7 +5,7 @@ import { storableJson } from "#lib/core/json";
 import type { OwnFields } from "#lib/ingest/decode/content-hash";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { UploadSource } from "#lib/ingest/process/sql/traces";
-import { type Beginning, beginningCharacters } from "#lib/reader/titles/derive-title";
+import { type Beginning, beginningCharacters } from "#lib/transcript/titles/derive-title";
 
 export type StoredFields = OwnFields & {
   id: string;

@@ -1,9 +1,9 @@
-import { type CombinedFile, toFileChange } from "#lib/reader/files/combined";
-import { shortPath } from "#lib/reader/files/paths";
-import { newEffort } from "#lib/reader/line-diff";
-import type { DiffLine } from "#lib/reader/message";
-import { formatQuantity } from "#lib/reader/text";
-import { findPathLanguage } from "#lib/reader/vocabulary";
+import { type CombinedFile, toFileChange } from "#lib/transcript/files/combined";
+import { shortPath } from "#lib/transcript/files/paths";
+import { newEffort } from "#lib/transcript/line-diff";
+import type { DiffLine } from "#lib/transcript/message";
+import { formatQuantity } from "#lib/transcript/text";
+import { findPathLanguage } from "#lib/transcript/vocabulary";
 import { Diff } from "../messages/code/diff";
 import { prepareLanguages } from "../messages/code/highlight";
 import { Effort } from "../messages/effort";

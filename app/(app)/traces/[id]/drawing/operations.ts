@@ -1,8 +1,8 @@
 import { changeTexts } from "#common/secrets/mask";
-import type { ReaderMessage } from "#lib/reader/message";
-import { makeRows } from "#lib/reader/rows";
 import { forOthers, type HiddenNames } from "#lib/traces/for-others";
 import { makeHider } from "#lib/traces/masked";
+import type { ReaderMessage } from "#lib/transcript/message";
+import { makeRows } from "#lib/transcript/rows";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read-segment";

@@ -1,4 +1,4 @@
-import type { ReaderMessage } from "#lib/reader/message";
+import type { ReaderMessage } from "#lib/transcript/message";
 
 const code = 'export const a = (b: string): number => Number(b) + 1; // "c"\n';
 const fences = ["ts", "tsx", "json", "bash", "python", "diff"].map((name) => `\`\`\`${name}\n${code.repeat(20)}\`\`\``);

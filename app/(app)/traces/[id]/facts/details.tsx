@@ -1,6 +1,6 @@
-import { readableJson } from "#lib/reader/text";
 import type { Trace } from "#lib/traces/queries";
 import type { Circumstances, ModelUse } from "#lib/traces/usage";
+import { readableJson } from "#lib/transcript/text";
 import { Command } from "../../../../components/command";
 import { formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";

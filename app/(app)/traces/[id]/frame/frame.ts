@@ -1,6 +1,6 @@
 "use client";
 import { createContext, useContext } from "react";
-import type { Outline } from "#lib/reader/outline";
+import type { Outline } from "#lib/transcript/outline";
 import type { Edge } from "./geometry";
 
 export type Store<T> = {

@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
-import type { Outline } from "#lib/reader/outline";
+import type { Outline } from "#lib/transcript/outline";
 import { stepTurn, turnAt } from "../outline/turns";
 import { useFrame } from "./frame";
 import { describePlace, usePlace } from "./where";

@@ -1,6 +1,6 @@
 "use client";
 import { useSyncExternalStore } from "react";
-import type { Outline } from "#lib/reader/outline";
+import type { Outline } from "#lib/transcript/outline";
 import { formatDate, isoDay } from "../../../../components/date-format";
 import { formatCount } from "../../../../components/figures";
 import { turnAt } from "../outline/turns";

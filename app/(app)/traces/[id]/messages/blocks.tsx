@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
-import { shortPath } from "#lib/reader/files/paths";
-import { type Block, blockSize, type RowPart } from "#lib/reader/message";
-import type { ShownPicture } from "#lib/reader/pictures";
-import { makeRows } from "#lib/reader/rows";
-import { countLines, formatQuantity } from "#lib/reader/text";
+import { shortPath } from "#lib/transcript/files/paths";
+import { type Block, blockSize, type RowPart } from "#lib/transcript/message";
+import type { ShownPicture } from "#lib/transcript/pictures";
+import { makeRows } from "#lib/transcript/rows";
+import { countLines, formatQuantity } from "#lib/transcript/text";
 import { CodeBlock, Output } from "./code/code";
 import { Diff } from "./code/diff";
 import type { Effort } from "./effort";

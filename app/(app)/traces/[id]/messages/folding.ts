@@ -1,4 +1,4 @@
-import { type Block, blockSize, type ReaderRow, type RowPart, type ToolKind } from "#lib/reader/message";
+import { type Block, blockSize, type ReaderRow, type RowPart, type ToolKind } from "#lib/transcript/message";
 import { slices } from "./slices";
 
 /** Longer bodies are loaded on request. */

@@ -1,4 +1,4 @@
-import type { ReaderRow } from "#lib/reader/message";
+import type { ReaderRow } from "#lib/transcript/message";
 import { BlockFrom, Blocks } from "./blocks";
 import { toHtml } from "./markup";
 import { Row } from "./row";

@@ -1,6 +1,6 @@
-import { type SessionFolders, shortPath } from "#lib/reader/files/paths";
-import type { RowPart, ToolKind } from "#lib/reader/message";
-import { cut, formatQuantity, getTail } from "#lib/reader/text";
+import { type SessionFolders, shortPath } from "#lib/transcript/files/paths";
+import type { RowPart, ToolKind } from "#lib/transcript/message";
+import { cut, formatQuantity, getTail } from "#lib/transcript/text";
 import { Blocks, ToLoad } from "./blocks";
 import { formatMilliseconds } from "./clock";
 import { Output } from "./code/code";

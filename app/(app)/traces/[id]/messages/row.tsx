@@ -1,5 +1,5 @@
 import { getModelFamily } from "#lib/prices/model";
-import type { ReaderRow } from "#lib/reader/message";
+import type { ReaderRow } from "#lib/transcript/message";
 import { longTime } from "../../../../components/date-format";
 import { formatClock, formatDay, formatSpan } from "./clock";
 import { Changes, PartView } from "./part";

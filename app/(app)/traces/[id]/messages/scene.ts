@@ -1,8 +1,8 @@
 import "server-only";
 import type { ReactNode } from "react";
-import type { SessionFolders } from "#lib/reader/files/paths";
-import type { Block, ReaderRow } from "#lib/reader/message";
-import { findLanguage } from "#lib/reader/vocabulary";
+import type { SessionFolders } from "#lib/transcript/files/paths";
+import type { Block, ReaderRow } from "#lib/transcript/message";
+import { findLanguage } from "#lib/transcript/vocabulary";
 import { prepareLanguages } from "./code/highlight";
 import { Effort } from "./effort";
 

@@ -1,4 +1,4 @@
-import type { ReaderRow, TaskState } from "#lib/reader/message";
+import type { ReaderRow, TaskState } from "#lib/transcript/message";
 
 type Name = ReaderRow["kind"] | TaskState | "failed";
 

@@ -1,4 +1,4 @@
-import { sliceEnd } from "#lib/reader/text";
+import { sliceEnd } from "#lib/transcript/text";
 
 export const slices = {
   page: { lines: 200, characters: 16_000 },

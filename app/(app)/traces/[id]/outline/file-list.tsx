@@ -1,6 +1,6 @@
 "use client";
 import { memo, useState } from "react";
-import type { Outline } from "#lib/reader/outline";
+import type { Outline } from "#lib/transcript/outline";
 import { formatCount } from "../../../../components/figures";
 import { Sign } from "../../../../components/sign";
 import { useFrame } from "../frame/frame";

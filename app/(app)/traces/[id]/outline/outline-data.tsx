@@ -1,7 +1,7 @@
 import "server-only";
 import { cookies } from "next/headers";
 import { isOverload } from "#lib/core/errors";
-import type { Outline } from "#lib/reader/outline";
+import type { Outline } from "#lib/transcript/outline";
 import { OutlineRail } from "./outline";
 import { asWidth, widthCookie } from "./widths";
 

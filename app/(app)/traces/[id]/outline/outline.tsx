@@ -1,7 +1,7 @@
 "use client";
 import { Tabs } from "@base-ui/react/tabs";
 import { memo, useEffect, useRef } from "react";
-import type { Outline, Turn } from "#lib/reader/outline";
+import type { Outline, Turn } from "#lib/transcript/outline";
 import { formatDate, isoDay } from "../../../../components/date-format";
 import { formatCount, formatQuantity } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";

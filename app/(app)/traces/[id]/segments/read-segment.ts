@@ -1,9 +1,9 @@
 import "server-only";
 import { limits } from "#lib/core/limits";
-import type { ReaderMessage } from "#lib/reader/message";
 import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { hasTrace, type Message } from "#lib/traces/queries";
+import type { ReaderMessage } from "#lib/transcript/message";
 import type { SegmentRequest } from "./request";
 
 /** The conversation view hides most messages, so it reads more. */

@@ -1,5 +1,5 @@
-import type { ReaderRow } from "#lib/reader/message";
-import { makeRows } from "#lib/reader/rows";
+import type { ReaderRow } from "#lib/transcript/message";
+import { makeRows } from "#lib/transcript/rows";
 import { getDrawingCost } from "../messages/folding";
 import type { Read } from "./read-segment";
 

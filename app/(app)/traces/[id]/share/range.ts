@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "#lib/core/limits";
-import type { Outline, Turn } from "#lib/reader/outline";
 import type { Sharing } from "#lib/traces/shares";
+import type { Outline, Turn } from "#lib/transcript/outline";
 import type { SearchParams } from "../../../../components/pages";
 import { turnAt } from "../outline/turns";
 

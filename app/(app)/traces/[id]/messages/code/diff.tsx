@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import type { DiffLine } from "#lib/reader/message";
-import { cut, formatQuantity } from "#lib/reader/text";
+import type { DiffLine } from "#lib/transcript/message";
+import { cut, formatQuantity } from "#lib/transcript/text";
 import type { Effort } from "../effort";
 import { CodeLine } from "./code";
 import { type CodeSpan, highlight } from "./highlight";

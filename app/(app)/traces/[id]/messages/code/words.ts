@@ -1,5 +1,5 @@
 import { diffWordsWithSpace } from "diff";
-import type { DiffLine } from "#lib/reader/message";
+import type { DiffLine } from "#lib/transcript/message";
 
 export type Marks = { from: number; to: number; changed: boolean }[];
 

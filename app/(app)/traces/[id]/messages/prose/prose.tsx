@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import Markdown, { type Components, type ExtraProps } from "react-markdown";
 import remarkGfm from "remark-gfm";
-import { findLanguage } from "#lib/reader/vocabulary";
+import { findLanguage } from "#lib/transcript/vocabulary";
 import { CodeBlock } from "../code/code";
 import type { Effort } from "../effort";
 import { bounded, headings, isAffordable, safeHref, TooMuch } from "./markdown-rules";

@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from "react";
-import { type Stretch, splitStretches } from "#lib/reader/said";
+import { type Stretch, splitStretches } from "#lib/transcript/said";
 import { CodeBlock, Output } from "../code/code";
 import type { Effort } from "../effort";
 import { safeHref } from "./markdown-rules";

@@ -1,0 +1,26 @@
+import type { ReaderMessage } from "#lib/transcript/message";
+import { makeRows } from "#lib/transcript/rows";
+
+/** Agents may think for minutes, so a session counts as live this long after its last activity. */
+const liveMinutes = 10;
+
+export function isLive(updatedAt: string, now = Date.now()): boolean {
+  const age = now - Date.parse(updatedAt);
+  return age < liveMinutes * 60_000 && age > -liveMinutes * 60_000;
+}
+
+const ended = new Set(["end_turn", "stop", "stop_sequence", "endturn", "completed", "complete", "finished"]);
+
+export function findWaitingState(messages: ReaderMessage[]): "waiting" | "asking" | undefined {
+  const last = makeRows(messages).findLast(({ kind }) => kind !== "notice" && kind !== "thinking");
+  const part = last?.parts.at(-1);
+  if (part?.kind === "question" && part.status === "pending") return "asking";
+  if (last?.kind !== "assistant") return undefined;
+  // Only the first message of an answer has its reason.
+  for (const { role, metadata } of messages.toReversed()) {
+    if (role === "user" || role === "tool") return undefined;
+    const reason = metadata?.stopReason;
+    if (typeof reason === "string") return ended.has(reason.toLowerCase()) ? "waiting" : undefined;
+  }
+  return undefined;
+}
