@@ -44,8 +44,8 @@ export async function queryable(context: Context): Promise<Row[]> {
     first: "against the first time",
   };
   return [
-    ratioRow("queryable", against.floor, [first, floor], showMs, { max: 2 }),
-    ratioRow("re-send", `the same batch again, ${against.first}`, [again, first], showMs, { max: 0.35 }),
+    ratioRow("queryable", against.floor, [first, floor], showMs, { max: 1.8 }),
+    ratioRow("re-send", `the same batch again, ${against.first}`, [again, first], showMs, { max: 0.25 }),
     ratioRow("grown", `each trace with one more message, ${against.first}`, [grown, first], showMs, { max: 0.5 }),
   ];
 }
