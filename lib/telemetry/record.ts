@@ -55,9 +55,9 @@ export async function limitAddress(address: string): Promise<void> {
   );
 }
 
-/** Others can send a device's id, so each user and network has its own limit. */
-export async function limitDevice(deviceId: string, sender: ReportSender, address: string): Promise<void> {
-  const key = `${sender?.userId ?? getNetwork(address)} ${deviceId}`;
+/** Strangers can send a device's id, so those of a user have a limit of their own. */
+export async function limitDevice(deviceId: string, sender: ReportSender): Promise<void> {
+  const key = sender ? `${sender.userId} ${deviceId}` : deviceId;
   throwIfLimited(await overLimit("telemetry-device", key, { points: telemetry.perMinutePerDevice, seconds: 60 }));
 }
 

@@ -119,7 +119,7 @@ test("an agent is let in by its person in a browser, renews its token, and is le
   await row.getByRole("button", { name: "Disconnect", exact: true }).click();
   await row.getByText("Disconnect Claude <b>Code</b>?").waitFor();
   await row.getByRole("button", { name: "Disconnect", exact: true }).click();
-  await page.getByText("None. Add this server to an agent").waitFor();
+  await page.getByText("Let an agent search your sessions:").waitFor();
   await expect(call(renewed.access_token, { method: "tools/list" })).rejects.toThrow();
   expect((await get(server, "/api/cli/session", token)).status).toBe(200);
   expect((await trail(owner.email)).slice(0, 2)).toEqual(["agent_ended", "agent_allowed"]);

@@ -18,7 +18,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
     const { bodyBytes, anonymousBodyBytes } = limits.telemetry;
     const { value, bytes } = await readMeasuredJson(request, sender ? bodyBytes : anonymousBodyBytes);
     const submission = parse(telemetryRequest, value);
-    await limitDevice(submission.deviceId, sender, address);
+    await limitDevice(submission.deviceId, sender);
     await spendBudget(submission, bytes, sender, address);
     return recordTelemetry(submission, sender);
   }),
