@@ -11,9 +11,9 @@ const startSeconds = 120;
 const launcherOf = (folder: string) =>
   existsSync(join(folder, "server/npm-start.mjs"))
     ? ["server/npm-start.mjs"]
-    : ["--conditions=react-server", "server/start.ts"];
+    : ["--conditions=react-server", "lib/server/start.ts"]; // 0.2.0
 
-/** A launcher of a version, with what it printed: `server/start.ts` in its folder. */
+/** A launcher of a version, with what it printed. */
 export class Launched {
   readonly url: string;
   readonly name: string;
