@@ -151,3 +151,9 @@ test("a batch that is read in one step leaves the caller's memory untouched", as
   expect([checked.traces, body.byteLength > 0]).toEqual([1, true]);
   expect(JSON.parse(await write(checked))).toMatchObject(long);
 });
+
+test("a stored batch is read whether Node decodes its frames one by one or all at once", async () => {
+  const { stored } = await accept({ traces }, undefined);
+  const oneFrame = zstdCompressSync(inflate(stored, "zstd", maxBytes));
+  expect(unpackBatch(oneFrame)).toEqual(unpackBatch(stored));
+});

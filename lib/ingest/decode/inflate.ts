@@ -1,4 +1,3 @@
-import { kMaxLength } from "node:buffer";
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { SpoorError } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
@@ -7,7 +6,7 @@ export const encodings = ["identity", "gzip", "br", "zstd"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * @param known `expected` makes the output one buffer; each frame within `maxFrames` costs 40 µs
+ * @param known `expected` is the size of the output buffers; each frame within `maxFrames` costs 40 µs
  * @throws SpoorError `payload_too_large`, `invalid_request`
  */
 export function inflate(
@@ -26,12 +25,12 @@ export function inflate(
   try {
     do {
       if (room < 1) throw tooLarge(maxBytes);
-      const chunkSize = parts.length === 0 ? (expected ?? firstChunkBytes(body, encoding, maxBytes)) : undefined;
+      const chunkSize = expected ?? (parts.length === 0 ? firstChunkBytes(body, encoding, maxBytes) : undefined);
       const { buffer, engine } = decoders[encoding](rest, { maxOutputLength: room, info: true, chunkSize });
       rest = rest.subarray(engine.bytesWritten);
       room -= buffer.byteLength;
       parts.push(buffer);
-      // a stream may have several frames (RFC 8878, section 3), of which Node decodes one
+      // a stream may have several frames (RFC 8878, section 3), of which Node before 24.22 decodes one
     } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
@@ -41,17 +40,6 @@ export function inflate(
   if (rest.byteLength > 0)
     throw encoding === "zstd" && maxFrames < maxZstdFrames ? tooLarge(maxBytes) : corrupt(encoding);
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
-}
-
-/** @param expected its decoded size and a byte more @throws SpoorError `invalid_request` */
-export function inflateFrame(body: Uint8Array, expected?: number): { bytes: Uint8Array; rest: Uint8Array } {
-  const chunkSize = expected ?? firstChunkBytes(body, "zstd", limits.ingest.maxDecodableBytes);
-  try {
-    const { buffer, engine } = decoders.zstd(body, { maxOutputLength: kMaxLength, info: true, chunkSize });
-    return { bytes: buffer, rest: body.subarray(engine.bytesWritten) };
-  } catch {
-    throw corrupt("zstd");
-  }
 }
 
 /**

@@ -1,18 +1,18 @@
-// Manifest and rows are compressed separately, because rows are compressed while the batch is read.
-
-import { limits } from "#lib/core/limits";
-import { inflate, inflateFrame } from "#lib/ingest/decode/inflate";
+import { kMaxLength } from "node:buffer";
+import { inflate } from "#lib/ingest/decode/inflate";
 import { beginsWithMark, parseManifest, type StoredManifest } from "#lib/ingest/decode/manifest";
 
-/** The JSON is Spoor 0.2's. */
+/**
+ * Manifest and rows are frames of their own, because rows are compressed while the batch is read. The end of the manifest's line
+ * separates them: Node from 24.22 on decodes all frames at once. The JSON is Spoor 0.2's.
+ */
 export function unpackBatch(stored: Uint8Array): { manifest: StoredManifest; rows: Buffer } | { json: Uint8Array } {
-  const { bytes, rest } = inflateFrame(stored);
-  if (!beginsWithMark(bytes)) {
-    return { json: rest.byteLength === 0 ? bytes : inflate(stored, "zstd", limits.ingest.maxDecodableBytes) };
-  }
-  const manifest = parseManifest(bytes);
+  const expected = Math.min(4 << 20, Math.max(16 << 10, 4 * stored.byteLength));
+  const bytes = inflate(stored, "zstd", kMaxLength, { expected });
+  if (!beginsWithMark(bytes)) return { json: bytes };
+  const batch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const lineEnd = batch.indexOf("\n");
+  const manifest = parseManifest(batch.subarray(0, lineEnd));
   if (!manifest) throw new Error("a stored batch is of a later version");
-  const rowBytes = manifest.headers.reduce((end, { at, rowBytes }) => Math.max(end, at + rowBytes), 0);
-  const { bytes: rows } = inflateFrame(rest, Math.max(64, rowBytes + 1));
-  return { manifest, rows: Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength) };
+  return { manifest, rows: batch.subarray(lineEnd + 1) };
 }

@@ -168,7 +168,7 @@ async function trySessions(stranger: Stranger, place: Place, check: Check): Prom
   const session = JSON.parse(await readFile(sample, "utf8"));
   await writeFile(join(inbox, "sample.jsonl"), `${JSON.stringify(session)}\n`);
   const pushed = await stranger.run([spoor, "push", "--yes"]);
-  check("it sends a session", pushed.code === 0);
+  check(`it sends a session${pushed.code === 0 ? "" : `: ${pushed.output}${pushed.errors}`}`, pushed.code === 0);
   const { accounts } = JSON.parse(await readFile(join(stranger.home, ".config/spoor/settings.json"), "utf8"));
   const headers = { Authorization: `Bearer ${accounts[url].token}` };
   const { traces } = await (await fetch(`${url}/api/traces`, { headers })).json();
