@@ -28,12 +28,12 @@ test("of a block whose texts are random letters so many words are remembered, an
 test("others have their turn while the words of a block are written", async () => {
   const letters = (n: number) => n.toString(26).replace(/\d/g, (digit) => String.fromCharCode(113 + Number(digit)));
   const vocabulary = new Vocabulary();
-  add(vocabulary, ...Array.from({ length: 400_000 }, (_, n) => letters(n + 10_000)));
+  for (let n = 10_000; n < 210_000; n += 1) add(vocabulary, letters(n));
   let turns = 0;
   const turning = setInterval(() => {
     turns += 1;
   });
   const words = await readWords(vocabulary);
   clearInterval(turning);
-  expect([words.length, turns > 0]).toEqual([400_000, true]);
+  expect([words.length, turns > 0]).toEqual([200_000, true]);
 });
