@@ -29,6 +29,9 @@ const onPostgres = {
   hookTimeout: 120_000,
 };
 
+/** A busy machine takes seconds to start a thread. */
+const patient = { poll: { timeout: 15_000 } };
+
 export default defineConfig({
   ...shared,
   test: {
@@ -41,6 +44,7 @@ export default defineConfig({
         test: {
           env,
           name: "unit",
+          expect: patient,
           isolate: false,
           include: ["tests/unit/**/*.test.ts"],
           testTimeout: 30_000,
@@ -52,6 +56,7 @@ export default defineConfig({
         test: {
           env,
           name: "cli",
+          expect: patient,
           isolate: false,
           include: ["tests/cli/**/*.test.ts"],
           setupFiles: ["tests/support/as-client.ts"],
@@ -65,6 +70,7 @@ export default defineConfig({
         test: {
           ...onPostgres,
           name: "jobs",
+          expect: patient,
           isolate: false,
           include: ["tests/jobs/**/*.test.ts"],
           setupFiles: [...inOneProcess, "tests/growth/watch.ts"],
@@ -88,6 +94,7 @@ export default defineConfig({
         test: {
           ...onPostgres,
           name: "api",
+          expect: patient,
           isolate: false,
           include: ["tests/api/**/*.test.ts"],
           setupFiles: inOneProcess,
@@ -115,7 +122,7 @@ export default defineConfig({
           name: "e2e",
           isolate: false,
           // A click, its action and the page anew take longer than a second where others use the processors.
-          expect: { poll: { timeout: 15_000 } },
+          expect: patient,
           include: ["tests/e2e/**/*.test.ts"],
           setupFiles: inOneProcess,
           globalSetup: [...onPostgres.globalSetup, "tests/support/chromium.ts"],

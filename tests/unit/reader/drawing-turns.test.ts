@@ -1,5 +1,4 @@
 import { expect, test, vi } from "vitest";
-import { draw } from "../../../app/(app)/traces/[id]/drawing/draw.ts";
 
 const { started } = vi.hoisted(() => ({ started: [] as { what: string; end: (html: string) => void }[] }));
 
@@ -13,6 +12,12 @@ vi.mock("../../../app/(app)/traces/[id]/drawing/thread.ts", () => ({
       });
   },
 }));
+
+// Another file of this process may have loaded it without the mocks.
+vi.resetModules();
+const onceInProcess = globalThis as { [key: symbol]: Map<string, unknown> | undefined };
+onceInProcess[Symbol.for("spoor.process")]?.delete("drawing threads");
+const { draw } = await import("../../../app/(app)/traces/[id]/drawing/draw.ts");
 
 const view = { whose: { traceId: "" }, zone: "UTC" };
 const ask = (userId: string, kind: "own" | "shared", part: string) =>
