@@ -123,6 +123,12 @@ test("several calls within an hour run the housekeeping once", async () => {
   expect(await isKept(jobId)).toBe(false);
 });
 
+test("ended rate limits are deleted", async () => {
+  await pool().query("insert into rate_limit (key, points, expire) values ('over', 1, 0)");
+  await purgeLimits();
+  expect((await pool().query("select 1 from rate_limit where key = 'over'")).rowCount).toBe(0);
+});
+
 test("nothing is deleted for its age by a process whose clock is ahead of the database's, nor is a limit ended", async () => {
   const jobId = await acceptFailed(userId, trace("kept", "a"));
   await pool().query("insert into rate_limit (key, points, expire) values ('running', 1, $1)", [Date.now() + 60_000]);

@@ -59,7 +59,7 @@ const maxPages = 100;
 const placeKey = "upload-sweep";
 
 /**
- * Of processes that died before they committed. Each call continues where the last one ended.
+ * Processes that died before they committed left them. Each call continues where the last one ended.
  * @throws StoreOutageError
  */
 export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
