@@ -123,12 +123,6 @@ test("several calls within an hour run the housekeeping once", async () => {
   expect(await isKept(jobId)).toBe(false);
 });
 
-test("ended rate limits are deleted", async () => {
-  await pool().query("insert into rate_limit (key, points, expire) values ('over', 1, 0)");
-  await purgeLimits();
-  expect((await pool().query("select 1 from rate_limit where key = 'over'")).rowCount).toBe(0);
-});
-
 test("nothing is deleted for its age by a process whose clock is ahead of the database's, nor is a limit ended", async () => {
   const jobId = await acceptFailed(userId, trace("kept", "a"));
   await pool().query("insert into rate_limit (key, points, expire) values ('running', 1, $1)", [Date.now() + 60_000]);
@@ -141,6 +135,12 @@ test("nothing is deleted for its age by a process whose clock is ahead of the da
   }
   expect(await isKept(jobId)).toBe(true);
   expect((await pool().query("delete from rate_limit where key = 'running'")).rowCount).toBe(1);
+});
+
+test("limits whose window is over are deleted", async () => {
+  await pool().query("insert into rate_limit (key, points, expire) values ('over', 1, 0)");
+  await purgeLimits();
+  expect((await pool().query("select 1 from rate_limit where key = 'over'")).rowCount).toBe(0);
 });
 
 test("a step that fails stops none of the others", async () => {
