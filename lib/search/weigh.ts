@@ -56,7 +56,7 @@ export function bestWindow({ each }: UnitMatches, size: number): [start: number,
   let best: [number, number] | undefined;
   for (let at = 0; at < places.length; at += 1) {
     const { start } = places[at] as UnitPlace;
-    let seen = 0;
+    let seen = 0; // a bit for each of a query's at most 32 units
     let count = 0;
     const end = Math.min(places.length, at + maxNear);
     for (let next = at; next < end; next += 1) {
