@@ -1,5 +1,6 @@
 import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
+import type { SpoorError } from "#lib/core/errors";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { inflate } from "#lib/ingest/decode/inflate";
 import { unpackManifest } from "#lib/ingest/decode/manifest";
@@ -152,8 +153,18 @@ test("a batch that is read in one step leaves the caller's memory untouched", as
   expect(JSON.parse(await write(checked))).toMatchObject(long);
 });
 
-test("a stored batch is read whether Node decodes its frames one by one or all at once", async () => {
-  const { stored } = await accept({ traces }, undefined);
-  const oneFrame = zstdCompressSync(inflate(stored, "zstd", maxBytes));
-  expect(unpackBatch(oneFrame)).toEqual(unpackBatch(stored));
+test("a stored batch that is cut off is refused, unless all of its rows are there", async () => {
+  const { stored } = await accept({ traces: traces.slice(0, 3) }, undefined);
+  const whole = unpackBatch(stored);
+  const cut = (length: number) => {
+    try {
+      return unpackBatch(stored.subarray(0, length));
+    } catch (error) {
+      return (error as SpoorError).code;
+    }
+  };
+  const read = Array.from({ length: stored.length }, (_, length) => cut(length));
+  const readable = read.filter((batch) => batch !== "invalid_request");
+  expect(readable).toEqual(readable.map(() => whole));
+  expect(readable.length).toBeLessThan(2);
 });

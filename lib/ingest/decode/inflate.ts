@@ -1,3 +1,4 @@
+import { kMaxLength } from "node:buffer";
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { SpoorError } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
@@ -6,7 +7,7 @@ export const encodings = ["identity", "gzip", "br", "zstd"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * @param known `expected` is the size of the output buffers; each frame within `maxFrames` costs 40 µs
+ * @param known `expected` is the size of the first output buffer; each frame within `maxFrames` costs 40 µs
  * @throws SpoorError `payload_too_large`, `invalid_request`
  */
 export function inflate(
@@ -22,16 +23,18 @@ export function inflate(
   const parts: Uint8Array[] = [];
   let room = maxBytes;
   let rest = body;
+  let frames = 0;
   try {
     do {
       if (room < 1) throw tooLarge(maxBytes);
-      const chunkSize = expected ?? (parts.length === 0 ? firstChunkBytes(body, encoding, maxBytes) : undefined);
+      const chunkSize = frames === 0 ? (expected ?? firstChunkBytes(body, encoding, maxBytes)) : undefined;
       const next = encoding === "zstd" ? rest.subarray(0, endOfFrame(rest)) : rest;
       const { buffer, engine } = decoders[encoding](next, { maxOutputLength: room, info: true, chunkSize });
       rest = rest.subarray(engine.bytesWritten);
       room -= buffer.byteLength;
-      parts.push(buffer);
-    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxFrames);
+      frames += 1;
+      if (buffer.byteLength > 0) parts.push(buffer);
+    } while (rest.byteLength > 0 && encoding === "zstd" && frames < maxFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
@@ -40,6 +43,16 @@ export function inflate(
   if (rest.byteLength > 0)
     throw encoding === "zstd" && maxFrames < maxZstdFrames ? tooLarge(maxBytes) : corrupt(encoding);
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+}
+
+/** @throws SpoorError `invalid_request` */
+export function inflateFrame(stream: Uint8Array): { bytes: Uint8Array; rest: Uint8Array } {
+  try {
+    const end = endOfFrame(stream);
+    return { bytes: inflate(stream.subarray(0, end), "zstd", kMaxLength), rest: stream.subarray(end) };
+  } catch (error) {
+    throw error instanceof RangeError ? corrupt("zstd") : error;
+  }
 }
 
 const dictionaryIdBytes = [0, 1, 2, 4];
