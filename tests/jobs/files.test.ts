@@ -243,6 +243,9 @@ describe("the sessions that touched a file", () => {
     expect(await found("x.ts")).toEqual(["About two: x.ts 1/0 +0 −0", "About one: x.ts 3001/0 +0 −0"]);
     const first = await listTouching(userId, { path: "x.ts", action: "any", limit: 1 });
     expect(await found("x.ts", { cursor: first.nextCursor })).toEqual(["About one: x.ts 3001/0 +0 −0"]);
+    expect(await found("x.ts", { action: "changed" })).toEqual([]);
+    expect(await searchSourceIds(userId, "file:x.ts")).toEqual(["one", "two"]);
+    expect(await searchSourceIds(userId, "file:x.ts -changed:x.ts")).toEqual(["one", "two"]);
   });
 
   test("a stranger sees nothing of them, and nothing of a session's files", async () => {
