@@ -70,7 +70,7 @@ export const loadAgain = ({ first }: Segment, onCome: () => void): SegmentLoad =
   },
 });
 
-const maxPosition = 2_147_483_647;
+export const maxPosition = 2_147_483_647;
 
 export const loadTarget = (target: Target, onNone?: () => void): SegmentLoad => ({
   place: "jump",
