@@ -1,5 +1,5 @@
-// What `npm start` and its parts run: builds what is missing, then becomes the built launcher. Plain JavaScript, because Node's
-// compiler of TypeScript keeps 13 MiB for as long as a process lives.
+// `npm start` and its parts build what is missing and become the built launcher. Plain JavaScript spares the process
+// 13 MiB of Node's TypeScript compiler.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

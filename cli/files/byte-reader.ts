@@ -98,21 +98,27 @@ const fewBytes = 4 * MiB;
 export const maxDecompressed = (bytes: number, few: number, most = maxBytes): number =>
   Math.min(most, Math.max(few, maxRatio * bytes));
 
+/** Node before 24.22 ends after a frame, and a file may have several (RFC 8878, section 3). */
 function openCompressed(path: string): ByteReader {
-  const max = maxDecompressed(statSync(path).size, fewBytes);
-  let read = 0;
-  const compressed = createReadStream(path);
-  const plain = zlib.createZstdDecompress();
-  compressed.on("error", (error) => plain.destroy(error)).pipe(plain);
-  const parts: AsyncIterator<Buffer> = plain[Symbol.asyncIterator]();
+  const { size } = statSync(path);
+  const max = maxDecompressed(size, fewBytes);
+  let [start, read] = [0, 0];
+  let frames = openFrames(path, start);
   let rest: Buffer = Buffer.alloc(0);
   return {
     async fill(chunk) {
       let filled = 0;
       while (filled < chunk.length) {
         if (rest.length === 0) {
-          const { value, done } = await parts.next();
-          if (done) break;
+          const { value, done } = await frames.parts.next();
+          if (done) {
+            const consumed = frames.plain.bytesWritten;
+            start += consumed;
+            if (consumed === 0 || start >= size) break;
+            frames.compressed.destroy();
+            frames = openFrames(path, start);
+            continue;
+          }
           read += value.length;
           if (read > max) throw new Error(`it is compressed, and would be larger than ${Math.floor(max / MiB)} MiB`);
           rest = value;
@@ -124,10 +130,18 @@ function openCompressed(path: string): ByteReader {
       return filled;
     },
     async close() {
-      compressed.destroy();
-      plain.destroy();
+      frames.compressed.destroy();
+      frames.plain.destroy();
     },
   };
+}
+
+function openFrames(path: string, start: number) {
+  const compressed = createReadStream(path, { start });
+  const plain = zlib.createZstdDecompress();
+  compressed.on("error", (error) => plain.destroy(error)).pipe(plain);
+  const parts: AsyncIterator<Buffer> = plain[Symbol.asyncIterator]();
+  return { compressed, plain, parts };
 }
 
 /**

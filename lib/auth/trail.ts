@@ -96,7 +96,7 @@ const isUserGone = (error: unknown) => error instanceof Prisma.PrismaClientKnown
 
 async function noteSignIn(context: HookContext, failed: boolean): Promise<void> {
   const started = context.context.newSession;
-  if (started && !failed) return note(context, started.user.id, listEvents(context));
+  if (started && !failed) return note(context, started.user.id, toTrailEvents(context));
   const vouchedFor = findVouchedUser(context);
   if (vouchedFor) {
     const subject = nameOfProvider(String(context.params?.id));
@@ -119,7 +119,7 @@ async function noteFailure(
   else await note(context, userId, [{ action }]);
 }
 
-function listEvents({ path, params, body }: HookContext): TrailEvent[] {
+function toTrailEvents({ path, params, body }: HookContext): TrailEvent[] {
   const signedIn: TrailEvent = { action: "signed_in" };
   if (path === "/two-factor/verify-backup-code") signedIn.subject = "with a recovery code";
   if (path.startsWith("/callback/")) signedIn.subject = `with ${nameOfProvider(String(params?.id))}`;

@@ -71,7 +71,7 @@ export type ColumnsByTrace = Map<string, Partial<DerivedColumns>>;
 export type TraceReader<Found> = {
   see(message: LedgerMessage): void;
   /**
-   * Position from which messages must be read again when the trace grows; at most 1000.
+   * Position from which messages must be read again when the trace grows; one more than 1000 messages back is not kept.
    * @param position start of another part's re-read, which must not split what this part reads as a whole
    */
   openFrom?(position: number): number | undefined;

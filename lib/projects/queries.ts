@@ -119,7 +119,6 @@ export async function listOthers(userId: string, id: string, find = ""): Promise
   return found.map((one) => ({ id: one.id, text: labelText(labels.get(one.id) ?? { ...one, distinction: null }) }));
 }
 
-/** Whether a merge can be undone. */
 export const canUndo = async (userId: string, id: string, mergedFrom: string): Promise<boolean> =>
   (await prisma().projectAlias.count({ where: { userId, projectId: id, movedFrom: mergedFrom } })) > 0;
 

@@ -104,9 +104,9 @@ function leaveUnread(userId: string, traces: Waiting[], error: unknown): void {
 }
 
 type Contents = Awaited<ReturnType<typeof readContents>>;
-type WaitingTrace = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
+type WaitingTraces = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
 
-async function indexWaiting(tx: PoolClient, waiting: WaitingTrace, batch: Batch, yieldToJobs: Yield) {
+async function indexWaiting(tx: PoolClient, waiting: WaitingTraces, batch: Batch, yieldToJobs: Yield) {
   const { userId } = waiting;
   const documents: (Document & { blockId: string })[] = [];
   const write = async (draft: Draft) => {

@@ -11,7 +11,7 @@ import {
   readSmallBlocks,
   readWordBuckets,
 } from "#lib/search/sql/merge";
-import { deleteBlocks, type NewBlock, writeBlock } from "#lib/search/sql/write";
+import { deleteBlocks, type StoredBlock, writeBlock } from "#lib/search/sql/write";
 import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
 export type Full = { postings: number; documents: number };
@@ -40,7 +40,7 @@ export async function mergeAlike(
   { least, full, proceed }: { least: number; full: Full; proceed?: () => Promise<void> },
 ): Promise<number> {
   const small = await readSmallBlocks(tx, userId, full);
-  const alike = ({ postings }: NewBlock) => Math.floor(Math.log2(postings + 1) / Math.log2(least));
+  const alike = ({ postings }: StoredBlock) => Math.floor(Math.log2(postings + 1) / Math.log2(least));
   const bySize = [...Map.groupBy(small, alike).values()];
   const blocks = bySize.find(({ length }) => length >= least);
   if (!blocks) return 0;
@@ -52,10 +52,10 @@ export async function mergeAlike(
   return former.reduce((sum, { postings }) => sum + postings, 0);
 }
 
-const getAge = ({ age }: NewBlock) => Number(age);
+const getAge = ({ age }: StoredBlock) => Number(age);
 
 /** At least two, since none is full. */
-function withinOne(blocks: NewBlock[], full: Full): NewBlock[] {
+function withinOne(blocks: StoredBlock[], full: Full): StoredBlock[] {
   let [documents, postings] = [0, 0];
   return blocks.filter((block) => {
     documents += block.documents;
@@ -67,7 +67,7 @@ function withinOne(blocks: NewBlock[], full: Full): NewBlock[] {
 export async function rewriteBlocks(
   tx: PoolClient,
   userId: string,
-  blocks: NewBlock[],
+  blocks: StoredBlock[],
   proceed: () => Promise<void> = async () => {},
 ): Promise<void> {
   const moved = await readLiveDocuments(tx, userId, blockIds(blocks));
@@ -81,12 +81,12 @@ export async function rewriteBlocks(
   await deleteBlocks(tx, userId, blockIds(blocks));
 }
 
-const blockIds = (blocks: NewBlock[]) => blocks.map(({ id }) => id);
+const blockIds = (blocks: StoredBlock[]) => blocks.map(({ id }) => id);
 
 async function mergePostings(
   tx: PoolClient,
   userId: string,
-  blocks: NewBlock[],
+  blocks: StoredBlock[],
   moved: Moved[],
   proceed: () => Promise<void>,
 ): Promise<{ bits: number; postings: number; buckets: Bucket[] }> {
@@ -127,14 +127,14 @@ function countTerms(sorted: Postings, vocabulary: Vocabulary): void {
 
 function sortMoved(
   rows: (Bucket & { blockId: string })[],
-  blocks: NewBlock[],
+  blocks: StoredBlock[],
   newSlots: Map<string, Map<number, number>>,
 ): Postings {
   const headsById = new Map(blocks.map((block) => [block.id, block]));
   const postings = new Float64Array(rows.reduce((sum, row) => sum + row.postings.length, 0)); // each takes a byte or more
   let count = 0;
   for (const row of rows) {
-    const [{ bits }, slots] = [headsById.get(row.blockId) as NewBlock, newSlots.get(row.blockId)];
+    const [{ bits }, slots] = [headsById.get(row.blockId) as StoredBlock, newSlots.get(row.blockId)];
     forEachPosting(row, bits, (term, slot) => {
       const newSlot = slots?.get(slot);
       if (newSlot === undefined) return;

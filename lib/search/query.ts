@@ -131,7 +131,7 @@ function readTerm(term: QueryTerm, { files, rows }: Parsed): QueryUnit | undefin
     }
     case "in":
     case "role":
-      return undefined; // scopeOf has read it
+      return undefined; // parseScope has read it
     case "tool":
       return makeFactUnit(`tool:${text}`, written);
     case "has":

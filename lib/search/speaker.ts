@@ -1,3 +1,4 @@
+import { isFields } from "#common/evidence/text";
 import { isEcho } from "#lib/search/echo";
 import { splitPieces } from "#lib/transcript/kind";
 import { readOutcome } from "#lib/transcript/outcome";
@@ -31,9 +32,6 @@ export function describe({ role, content, metadata }: Spoken): Described {
   }
   return { speaker: speaker ?? "notice", facts: [...facts], isEcho: isEcho(pieces) };
 }
-
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function getSpeaker(piece: ReturnType<typeof splitPieces>[number]): Speaker {
   if (piece.type !== "text") return "tool";

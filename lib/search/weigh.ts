@@ -31,7 +31,7 @@ export function scoreText({
 }): number {
   const units = found.each.length;
   const nearness = units > 1 ? (bestWindow(found, near)?.[1] ?? 0) / units : 1;
-  // Of two long messages with the same words, the shorter one is more about them.
+  // The shorter of two long messages with the same words is more about them.
   const focus = 1 / (1 + Math.log10(1 + Math.max(0, length - 1500) / 2000));
   const order = isInOrder(found) ? 1.15 : 1;
   return speakerFactors[speaker] * (0.5 + nearness) * order * (0.6 + 0.4 * focus);
@@ -56,7 +56,7 @@ export function bestWindow({ each }: UnitMatches, size: number): [start: number,
   let best: [number, number] | undefined;
   for (let at = 0; at < places.length; at += 1) {
     const { start } = places[at] as UnitPlace;
-    let seen = 0;
+    let seen = 0; // a bit for each of a query's at most 32 units
     let count = 0;
     const end = Math.min(places.length, at + maxNear);
     for (let next = at; next < end; next += 1) {

@@ -24,7 +24,7 @@ export const sendTelemetry = {
     errors: {
       missing_token: "There is no token, and the server takes no anonymous reports (`TELEMETRY_ANONYMOUS=off`).",
       invalid_token: "The token is not valid, and the server takes no anonymous reports.",
-      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device; or a budget of the day is used up: of bytes, or of ${telemetry.newDevicesPerDay} new devices of one network or user.`,
+      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device of a user, or without a token; or a budget of the day is used up: of bytes, or of ${telemetry.newDevicesPerDay} new devices of one network or user.`,
       payload_too_large: {
         when: "The body is over its limit, which `detail` has.",
         detail: `The body is over the limit of ${telemetry.anonymousBodyBytes} bytes.`,

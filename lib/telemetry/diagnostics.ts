@@ -80,14 +80,14 @@ async function readAdapters(reader: DiagnosticsReader): Promise<AdapterHealth[]>
   const machines = await readTroubledMachines(reader, newest, { machines: max.machines, counted: max.countedMachines });
   const counts = await countTroubledMachines(reader, shown, max.countedMachines);
   const [trends, typesOf, machinesOf] = [toTrends(names, days), groupByAdapter(types), groupByAdapter(machines)];
-  const countRows = new Map(counts.map(({ adapter, cliVersion, count }) => [toKey(adapter, cliVersion), count]));
+  const counted = new Map(counts.map(({ adapter, cliVersion, count }) => [toKey(adapter, cliVersion), count]));
   const found = [...adapters].map(([adapter, versions]): AdapterHealth => {
     const [latest, before] = versions as [VersionHealth, VersionHealth | undefined];
     return {
       adapter,
       versions: versions.map((version) => ({
         ...version,
-        troubledMachines: countRows.get(toKey(adapter, version.cliVersion)) ?? 0,
+        troubledMachines: counted.get(toKey(adapter, version.cliVersion)) ?? 0,
       })),
       verdict: judge(latest, before),
       types: typesOf.get(adapter) ?? [],

@@ -14,7 +14,8 @@ export type Evidence = Pick<WholeTrace, "branches" | "commits" | "pullRequests">
 const order = { position: { sort: "asc", nulls: "last" } } as const;
 
 /**
- * What only the agent recorded comes last.
+ * Lists what only the agent recorded last.
+ *
  * @param remote the folder's Git remote, to link commits whose push wasn't seen
  */
 export async function readEvidence(userId: string, traceId: string, remote?: unknown): Promise<Evidence> {

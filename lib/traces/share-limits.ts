@@ -13,7 +13,7 @@ const perNetwork = { points: sharedPagesPerMinutePerNetwork, seconds: 60 };
 const perLink = { points: sharedPagesPerMinutePerLink, seconds: 60 };
 
 /**
- * @param address `unknown` if the host provides none; all such readers count as one
+ * @param address `unknown` if the host provides none: only the link is limited then, since all readers would count as one
  * @returns seconds to wait if the network or the link is over its limit
  */
 export async function overShareLimit(token: string, address: string): Promise<number | undefined> {

@@ -1,10 +1,10 @@
-import type { ToolKind } from "#lib/transcript/message";
+import type { PartKind } from "#lib/transcript/message";
 import type { ShownPicture } from "#lib/transcript/pictures";
 
 export type Call = {
   name: string;
   callId?: string;
-  kind?: ToolKind;
+  kind?: PartKind;
   /** The client's type of the tool, for unknown names. */
   type?: string;
   input: Record<string, unknown>;

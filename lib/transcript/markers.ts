@@ -1,6 +1,6 @@
 import type { Call, MessagePiece } from "#lib/transcript/call";
 import { readFences, readTicks } from "#lib/transcript/fences";
-import type { ReaderMessage, ToolKind } from "#lib/transcript/message";
+import type { PartKind, ReaderMessage } from "#lib/transcript/message";
 import { firstLine } from "#lib/transcript/text";
 import { findToolKind } from "#lib/transcript/vocabulary";
 
@@ -95,7 +95,7 @@ type ToolReader = (call: Call, words: string, fences: Fence[]) => Fence[];
 
 const isDiff = ({ language }: Fence) => language === "diff" || language === "patch";
 
-const readers: Partial<Record<ToolKind, ToolReader>> = {
+const readers: Partial<Record<PartKind, ToolReader>> = {
   shell: (call, words, fences) => {
     if (words.startsWith("**Input:**")) {
       const rest = readOther(call, words, fences);

@@ -32,9 +32,9 @@ export const kinds = [
   "unknown",
 ] as const;
 
-export type ToolKind = (typeof kinds)[number];
+export type PartKind = (typeof kinds)[number];
 
-export const isKind = (value: unknown): value is ToolKind => kinds.some((kind) => kind === value);
+export const isKind = (value: unknown): value is PartKind => kinds.some((kind) => kind === value);
 
 export type DiffLine = {
   type: "added" | "removed" | "same" | "hunk";
@@ -61,7 +61,7 @@ export type Block =
 export type Status = "ok" | "failed" | "rejected" | "pending";
 
 export type RowPart = {
-  kind: ToolKind;
+  kind: PartKind;
   title: string;
   tool?: string;
   /** The agent's reason for the call. */
@@ -81,7 +81,7 @@ export type ReaderRow = {
   position: number;
   /** Every position that leads here, ascending. */
   positions: number[];
-  kind: ToolKind | "group";
+  kind: PartKind | "group";
   role: string | null;
   createdAt: string | null;
   tokenCount: number | null;

@@ -1,11 +1,7 @@
+import { type Fields, isFields } from "#common/evidence/text";
 import type { Call, MessagePiece, ToolResult } from "#lib/transcript/call";
 import { isKind, type ReaderMessage } from "#lib/transcript/message";
 import { firstLine, readableJson } from "#lib/transcript/text";
-
-type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function getString(fields: Fields, ...keys: string[]): string | undefined {
   for (const key of keys) if (typeof fields[key] === "string" && fields[key] !== "") return fields[key];

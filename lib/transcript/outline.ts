@@ -44,7 +44,7 @@ type FileSum = {
   removed: number;
   firstPosition: number;
   lastPosition: number;
-  /** Where it was changed, or read if it never was. */
+  /** Positions of the edits, or of the reads if there are none. */
   places: { position: number; added: number; removed: number }[];
 };
 

@@ -1,11 +1,11 @@
 import { readCommands } from "#lib/transcript/files/commands";
-import type { ReaderRow, RowPart, ToolKind } from "#lib/transcript/message";
+import type { PartKind, ReaderRow, RowPart } from "#lib/transcript/message";
 import { formatQuantity } from "#lib/transcript/text";
 
 /** The smallest run of quiet rows that folds into one. */
 const minGroup = { rows: 3, tools: 2 };
 
-const quiet: Partial<Record<ToolKind, [one: string, many: string]>> = {
+const quiet: Partial<Record<PartKind, [one: string, many: string]>> = {
   read: ["read", "reads"],
   search: ["search", "searches"],
   web: ["web look-up", "web look-ups"],
@@ -86,7 +86,7 @@ function toGroupRow(members: ReaderRow[]): ReaderRow {
     .filter(([count]) => count > 0)
     .map(([count, names]) => formatQuantity(count, ...names))
     .join(", ");
-  const note = listToolNames(parts);
+  const note = listReadFiles(parts);
   const [first] = members as [ReaderRow];
   return {
     ...first,
@@ -100,7 +100,7 @@ function toGroupRow(members: ReaderRow[]): ReaderRow {
 
 const maxNames = 6;
 
-function listToolNames(parts: RowPart[]): string {
+function listReadFiles(parts: RowPart[]): string {
   const read = parts.filter(({ kind }) => kind === "read").map(({ title }) => title.slice(title.lastIndexOf("/") + 1));
   const names = [...new Set(read)].filter((name) => name !== "").map((name) => name.slice(0, 80));
   return [...names.slice(0, maxNames), ...(names.length > maxNames ? ["…"] : [])].join(", ");

@@ -2,7 +2,7 @@ import type { Call, MessagePiece, ToolResult } from "#lib/transcript/call";
 import { isExpansion } from "#lib/transcript/injected";
 import { splitPieces } from "#lib/transcript/kind";
 import { readTranscript } from "#lib/transcript/markers";
-import type { Block, ReaderMessage, ReaderRow, RowPart, ToolKind } from "#lib/transcript/message";
+import type { Block, PartKind, ReaderMessage, ReaderRow, RowPart } from "#lib/transcript/message";
 import { placePictures, type ShownPicture, textBlocks } from "#lib/transcript/pictures";
 import { addTokens, groupQuiet } from "#lib/transcript/quiet";
 import { formatQuantity } from "#lib/transcript/text";
@@ -115,7 +115,7 @@ function toReaderRow({ message, positions, pieces, tokenCount }: Draft): ReaderR
   };
 }
 
-const talked = new Set<ToolKind>(["user", "question"]);
+const talked = new Set<PartKind>(["user", "question"]);
 
 function toPart(piece: MessagePiece): RowPart {
   switch (piece.type) {

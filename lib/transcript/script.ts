@@ -1,7 +1,7 @@
 // Newer versions of Codex call tools from scripts (`exec`).
+import { type Fields, isFields } from "#common/evidence/text";
 import type { Call } from "#lib/transcript/call";
 
-type Fields = Record<string, unknown>;
 type Called = { name: string; input: Fields };
 
 const maxScriptChars = 200_000;
@@ -32,9 +32,6 @@ function callsIn(script: string): Called[] | undefined {
   }
   return calls;
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 type Read = { value: unknown; end: number };
 

@@ -1,6 +1,6 @@
-import type { ToolKind } from "#lib/transcript/message";
+import type { PartKind } from "#lib/transcript/message";
 
-const names: Partial<Record<ToolKind, string>> = {
+const names: Partial<Record<PartKind, string>> = {
   shell: `bash shell shellcommand exec execcommand execute executecommand runcommand runshellcommand runterminalcmd
     runterminalcommand runterminalcommandv2 localshell localshellcall terminal bashoutput taskoutput killshell killbash
     writestdin commandstatus sendcommandinput powershell runterminal shellexec developershell
@@ -35,7 +35,7 @@ const names: Partial<Record<ToolKind, string>> = {
 };
 
 const kindByName = new Map(
-  Object.entries(names).flatMap(([kind, list]) => list.split(/\s+/).map((name) => [name, kind as ToolKind] as const)),
+  Object.entries(names).flatMap(([kind, list]) => list.split(/\s+/).map((name) => [name, kind as PartKind] as const)),
 );
 
 export const plainName = (name: string): string =>
@@ -44,7 +44,7 @@ export const plainName = (name: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9]/g, "");
 
-const kindByType: Record<string, ToolKind> = {
+const kindByType: Record<string, PartKind> = {
   shell: "shell",
   write: "edit",
   read: "read",
@@ -52,7 +52,7 @@ const kindByType: Record<string, ToolKind> = {
   task: "tasks",
 };
 
-export function findToolKind(name: string, type?: string): ToolKind {
+export function findToolKind(name: string, type?: string): PartKind {
   const typed = type !== undefined && Object.hasOwn(kindByType, type) ? kindByType[type] : undefined;
   return kindByName.get(plainName(name)) ?? typed ?? "unknown";
 }

@@ -16,7 +16,7 @@ function added(edited: ReturnType<typeof addHook>): Added {
   if (!edited || "problem" in edited) throw new Error(edited?.problem ?? "nothing was to be done");
   return edited;
 }
-const editOf = ({ edit }: Added, agent: FileEdit["agent"]): FileEdit => ({ path: "/x", agent, ...edit });
+const makeEdit = ({ edit }: Added, agent: FileEdit["agent"]): FileEdit => ({ path: "/x", agent, ...edit });
 
 const settings: [string, string][] = [
   ["{}", "nothing"],
@@ -62,10 +62,10 @@ describe("an agent's settings", () => {
       hooks: { ...before.hooks, SessionEnd: 0 },
     });
     expect(addHook(result.text, event, hook)).toBeUndefined();
-    expect(removeHook(result.text, event, editOf(result, "gemini-cli"))).toBe(text);
+    expect(removeHook(result.text, event, makeEdit(result, "gemini-cli"))).toBe(text);
     // As after a change of the user's, by which the insertion is no longer in one piece.
     const changed = result.text.replace(/"timeout":\s*10/, '"timeout": 11 /* changed */');
-    const rest = removeHook(changed, event, editOf(result, "gemini-cli")) ?? "";
+    const rest = removeHook(changed, event, makeEdit(result, "gemini-cli")) ?? "";
     expect(JSON.parse(blankComments(rest))).toEqual(before);
     expect(commentsIn(rest)).toEqual(commentsIn(text));
   });
@@ -79,7 +79,7 @@ describe("an agent's settings", () => {
     const { offset, inserted } = result.edit;
     expect(text.slice(0, offset) + inserted + text.slice(offset)).toBe(result.text);
     expect(addHook(result.text, event, hook)).toBeUndefined();
-    expect(removeHook(result.text, event, editOf(result, "claude-code"))).toBe(text);
+    expect(removeHook(result.text, event, makeEdit(result, "claude-code"))).toBe(text);
   });
 
   test.each(settings)("that were written anew since lose the hook alone: %j (%s)", (text) => {
@@ -87,7 +87,7 @@ describe("an agent's settings", () => {
     const before = JSON.parse(text);
     for (const indent of [undefined, 4]) {
       const rewritten = JSON.stringify({ first: true, ...JSON.parse(result.text), more: [1] }, null, indent);
-      const rest = removeHook(rewritten, event, editOf(result, "claude-code")) ?? "";
+      const rest = removeHook(rewritten, event, makeEdit(result, "claude-code")) ?? "";
       expect(JSON.parse(rest)).toEqual({ first: true, ...before, more: [1] });
     }
   });
@@ -97,19 +97,19 @@ describe("an agent's settings", () => {
     const after = JSON.parse(result.text);
     after.hooks.SessionEnd[0].hooks.unshift({ type: "command", command: "y" });
     after.hooks.Stop = [];
-    const rest = JSON.parse(removeHook(JSON.stringify(after), event, editOf(result, "claude-code")) ?? "");
+    const rest = JSON.parse(removeHook(JSON.stringify(after), event, makeEdit(result, "claude-code")) ?? "");
     expect(rest).toEqual({ hooks: { SessionEnd: [{ hooks: [{ type: "command", command: "y" }] }], Stop: [] } });
   });
 
   test("are made where there are none, and removed with their hook", () => {
     const result = added(addHook(undefined, event, hook));
     expect(JSON.parse(result.text)).toEqual({ hooks: { SessionEnd: [ours] } });
-    expect(removeHook(result.text, event, editOf(result, "claude-code"))).toBe("");
-    expect(removeHook(JSON.stringify(JSON.parse(result.text)), event, editOf(result, "claude-code"))).toBe("");
+    expect(removeHook(result.text, event, makeEdit(result, "claude-code"))).toBe("");
+    expect(removeHook(JSON.stringify(JSON.parse(result.text)), event, makeEdit(result, "claude-code"))).toBe("");
   });
 
   test("without the hook, or broken since, are left as they are", () => {
-    const edit = editOf(added(addHook("{}", event, hook)), "claude-code");
+    const edit = makeEdit(added(addHook("{}", event, hook)), "claude-code");
     expect(removeHook("{}", event, edit)).toBeUndefined();
     expect(removeHook(`{"a": ${command}`, event, edit)).toBeUndefined();
   });
@@ -147,7 +147,7 @@ describe("Codex' config", () => {
     expect(result.text.replace(/^\uFEFF/, "").split(/\r?\n/)[1]).toBe(line);
     expect(result.text.includes("\r\n")).toBe(text.includes("\r\n"));
     expect(addNotify(result.text, words)).toBeUndefined();
-    const edit = editOf(result, "codex");
+    const edit = makeEdit(result, "codex");
     expect(removeNotify(result.text, edit)).toBe(text);
     expect(removeNotify(`new = 1\n${result.text}`, edit)).toBe(`new = 1\n${text}`);
     // As a program writes it that keeps no comments.

@@ -224,6 +224,16 @@ test("a compressed rollout is read like any other, also when larger than one chu
   expect(counts.entries).toBe(8);
 });
 
+test("a compressed rollout of several frames is read whole", async () => {
+  const lines = linesOf(...codexLines(id, 1), ...Array.from({ length: 50 }, (_, n) => said("user", `message ${n}`)));
+  const pieces = lines.match(/.{1,200}/gs) ?? [];
+  const frames = Buffer.concat(pieces.map((piece) => zlib.zstdCompressSync(piece)));
+  const { sessions } = await parseAll(codex, await makeHome({ [packedPath]: frames }));
+  const { sessions: plain } = await parseAll(codex, await makeHome({ [packedPath]: zlib.zstdCompressSync(lines) }));
+  expect(sessions).toEqual(plain);
+  expect(sessions[0]?.messages.at(-1)?.content).toBe("message 49");
+});
+
 test("a rollout that is being compressed is found once", async () => {
   const plain = packedPath.replace(/\.zst$/, "");
   const host = await makeHome({ [packedPath]: packed().subarray(0, 99), [plain]: linesOf(...codexLines(id, 1)) });

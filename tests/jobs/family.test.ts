@@ -28,7 +28,7 @@ const say = (position: number, content = "words", metadata?: Record<string, unkn
   ...(metadata && { metadata }),
 });
 /** The message that is the result of a sub-agent's work. */
-const resultOf = (position: number, session: string) => say(position, "report", { result: { callId: "c", session } });
+const makeResult = (position: number, session: string) => say(position, "report", { result: { callId: "c", session } });
 
 const session = (sourceId: string, metadata: Record<string, unknown> = {}, messages: Message[] = [say(0)]) => ({
   source: "claude-code",
@@ -54,7 +54,7 @@ const findId = async (sourceId: string): Promise<string> =>
   (await pool().query("select id from trace where source_id = $1", [sourceId])).rows[0].id;
 
 describe("sessions are linked to the one that they came from", () => {
-  const main = session("main", {}, [say(0), say(1), resultOf(2, "main/agent-a"), resultOf(3, "main/agent-b")]);
+  const main = session("main", {}, [say(0), say(1), makeResult(2, "main/agent-a"), makeResult(3, "main/agent-b")]);
   const agent = (name: string) => session(`main/agent-${name}`, { parent: "main" });
 
   test("in one upload, or in any order of several", async () => {
@@ -92,7 +92,7 @@ describe("sessions are linked to the one that they came from", () => {
     await send({ ...agent("a"), messages: [say(0), say(1)] });
     await account();
     expect((await family())["main/agent-a"]).toBe("subagent of main@2");
-    await send({ ...main, replace: true, messages: [first, second, say(2), resultOf(3, "main/agent-a")] });
+    await send({ ...main, replace: true, messages: [first, second, say(2), makeResult(3, "main/agent-a")] });
     await account();
     expect((await family())["main/agent-a"]).toBe("subagent of main@3");
     await send({ ...main, replace: true, messages: [first, second] });
@@ -152,7 +152,7 @@ describe("sessions are linked to the one that they came from", () => {
 
 test("deleting a parent makes its children roots again, at once, and sending it again does not bring it back", async () => {
   const all = [
-    session("main", {}, [say(0), resultOf(1, "main/agent-a")]),
+    session("main", {}, [say(0), makeResult(1, "main/agent-a")]),
     session("main/agent-a", { parent: "main" }),
     session("main/agent-a/agent-b", { parent: "main/agent-a" }),
   ];

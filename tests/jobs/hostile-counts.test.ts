@@ -35,7 +35,7 @@ test("twenty thousand answers of a user's first session are settled by a look-up
   const { rows } = await insert(userId, await findId("first"));
   const keys = rows.map(({ key }) => key);
   const turned = await transaction((tx) => settleWinners(tx, userId, keys));
-  expect(turned).toEqual([{ traceId: await findId("first"), day: "2026-03-02" }]);
+  expect(turned).toEqual([{ traceId: await findId("first"), day: Date.parse("2026-03-02") / 86_400_000 }]);
   const { rows: counted } = await pool().query(
     "select count(*)::int as rows from message_usage where counted and user_id <> $1",
     [other],

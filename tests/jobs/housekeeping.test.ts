@@ -137,6 +137,12 @@ test("nothing is deleted for its age by a process whose clock is ahead of the da
   expect((await pool().query("delete from rate_limit where key = 'running'")).rowCount).toBe(1);
 });
 
+test("limits whose window is over are deleted", async () => {
+  await pool().query("insert into rate_limit (key, points, expire) values ('over', 1, 0)");
+  await purgeLimits();
+  expect((await pool().query("select 1 from rate_limit where key = 'over'")).rowCount).toBe(0);
+});
+
 test("a step that fails stops none of the others", async () => {
   await pool().query(
     "insert into process_heartbeat (id, role, seen_at) values (gen_random_uuid(), 'turn', now() - interval '2 days')",

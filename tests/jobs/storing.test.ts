@@ -32,7 +32,7 @@ const sequenceOf = async (jobId: string) =>
   Number((await pool().query("select sequence from ingest_job where id = $1", [jobId])).rows[0]?.sequence);
 
 describe("an upload that takes a while to read", () => {
-  test("does not block others with the same idempotency key; the first complete one gets it", async () => {
+  test("is stored only if no other one got its idempotency key meanwhile", async () => {
     const large = beginLarge("shared");
     const jobId = await send(userId, "small", "shared"); // while the large one is still being read
     expect(await large.end()).toBe(false);

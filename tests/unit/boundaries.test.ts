@@ -42,7 +42,7 @@ test.each([
 });
 
 test("the client may import what reads Git's output", () => {
-  expect(violations("cli/x.ts", 'import { actsOf } from "../common/evidence/commands.ts";')).toEqual([]);
+  expect(violations("cli/x.ts", 'import { readActs } from "../common/evidence/commands.ts";')).toEqual([]);
 });
 
 test("no action is written inside a page: Next would encrypt what it closes over, and answer a damaged one with 500", async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { inflate } from "#lib/ingest/decode/inflate";
@@ -54,6 +55,29 @@ test("a zstd stream of several frames is one body, with one limit", () => {
   expect(() => inflate(Buffer.concat([half, half]), "zstd", 9_999)).toThrow(
     expect.objectContaining({ code: "payload_too_large" }),
   );
+});
+
+test.each(["28", "28b52f", "50", "502a4d18", "502a4d180900000000"])(
+  "a zstd stream with the beginning of a frame, %s, after its end is refused",
+  (hex) => {
+    const body = Buffer.concat([zstdCompressSync(text), Buffer.from(hex, "hex")]);
+    expect(() => inflate(body, "zstd", cap)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  },
+);
+
+test("a zstd stream may have skippable frames, and frames of every form", () => {
+  const { ZSTD_c_checksumFlag, ZSTD_c_contentSizeFlag } = constants;
+  const skippable = Buffer.from("5f2a4d1803000000616263", "hex");
+  const contents = [text, Buffer.alloc(300_000, "a"), randomBytes(300_000), Buffer.alloc(0)];
+  const forms = [0, 1].flatMap((checksum) => [0, 1].map((size) => [checksum, size] as const));
+  const frames = contents.flatMap((content) =>
+    forms.map(([checksum, size]) =>
+      zstdCompressSync(content, { params: { [ZSTD_c_checksumFlag]: checksum, [ZSTD_c_contentSizeFlag]: size } }),
+    ),
+  );
+  const body = Buffer.concat(frames.flatMap((frame) => [skippable, frame]));
+  const content = Buffer.concat(contents.flatMap((one) => forms.map(() => one)));
+  expect(content.equals(inflate(body, "zstd", content.length + 1))).toBe(true);
 });
 
 test("a zstd stream of very many empty frames is refused quickly", () => {

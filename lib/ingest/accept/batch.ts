@@ -95,7 +95,7 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
   const stored = (async () => {
     const policy = await readPolicy(upload.userId, upload.machine);
     const repeated = await findSameUpload(upload, policy);
-    // What a quota allows depends on what is stored by now.
+    // A quota counts what is stored by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
     const reading = thread.call("read", { policy });
     // `stored` reports an error; the thread may be lent again only after it.

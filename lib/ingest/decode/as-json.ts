@@ -4,7 +4,7 @@ import type { BatchMessage } from "#lib/ingest/decode/normalize";
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** What Spoor 0.2 stored is JSON already. */
+/** Spoor 0.2 stored JSON. */
 export async function* convertToJson(chunks: Chunks): AsyncGenerator<Uint8Array, undefined> {
   const body = new Joined(chunks);
   await body.take((bytes) => (bytes.length < mark.length ? undefined : 0));

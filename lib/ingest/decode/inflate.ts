@@ -26,11 +26,11 @@ export function inflate(
     do {
       if (room < 1) throw tooLarge(maxBytes);
       const chunkSize = expected ?? (parts.length === 0 ? firstChunkBytes(body, encoding, maxBytes) : undefined);
-      const { buffer, engine } = decoders[encoding](rest, { maxOutputLength: room, info: true, chunkSize });
+      const next = encoding === "zstd" ? rest.subarray(0, endOfFrame(rest)) : rest;
+      const { buffer, engine } = decoders[encoding](next, { maxOutputLength: room, info: true, chunkSize });
       rest = rest.subarray(engine.bytesWritten);
       room -= buffer.byteLength;
       parts.push(buffer);
-      // a stream may have several frames (RFC 8878, section 3), of which Node before 24.22 decodes one
     } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
@@ -41,6 +41,33 @@ export function inflate(
     throw encoding === "zstd" && maxFrames < maxZstdFrames ? tooLarge(maxBytes) : corrupt(encoding);
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
+
+const dictionaryIdBytes = [0, 1, 2, 4];
+const contentSizeBytes = [0, 2, 4, 8];
+
+/**
+ * A stream may have several frames (RFC 8878, section 3.1). Node before 24.22 decodes the first, later ones decode all, and
+ * accept the beginning of another.
+ *
+ * @throws RangeError if the frame is cut off
+ */
+function endOfFrame(stream: Uint8Array): number {
+  const bytes = Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength);
+  if (bytes.readUInt32LE() >>> 4 === skippableMagic) return 8 + bytes.readUInt32LE(4);
+  const flags = bytes.readUInt8(4);
+  const isSingleSegment = (flags & 0x20) !== 0;
+  const sizeBytes = contentSizeBytes[flags >> 6] || (isSingleSegment ? 1 : 0);
+  let end = 5 + (isSingleSegment ? 0 : 1) + (dictionaryIdBytes[flags & 0x03] ?? 0) + sizeBytes;
+  for (let isLast = false; !isLast; ) {
+    const block = bytes.readUIntLE(end, 3);
+    const isRepeatedByte = ((block >> 1) & 0x03) === 1;
+    isLast = (block & 1) === 1;
+    end += 3 + (isRepeatedByte ? 1 : block >> 3);
+  }
+  return end + ((flags & 0x04) === 0 ? 0 : 4);
+}
+
+const skippableMagic = 0x184d2a5;
 
 /**
  * Node's default of 16 KiB makes joining slower than inflating. A gzip stream ends with its decoded size (RFC 1952,

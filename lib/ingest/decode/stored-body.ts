@@ -3,8 +3,7 @@ import { inflate } from "#lib/ingest/decode/inflate";
 import { beginsWithMark, parseManifest, type StoredManifest } from "#lib/ingest/decode/manifest";
 
 /**
- * Manifest and rows are frames of their own, because rows are compressed while the batch is read. The end of the manifest's line
- * separates them: Node from 24.22 on decodes all frames at once. The JSON is Spoor 0.2's.
+ * Manifest and rows are frames of their own, because rows are compressed while the batch is read. The JSON is Spoor 0.2's.
  */
 export function unpackBatch(stored: Uint8Array): { manifest: StoredManifest; rows: Buffer } | { json: Uint8Array } {
   const expected = Math.min(4 << 20, Math.max(16 << 10, 4 * stored.byteLength));

@@ -144,7 +144,7 @@ export async function readKeptUploads(tx: PoolClient, userId: string, after: str
   return rows;
 }
 
-/** One that is being replayed is left alone. */
+/** Skips uploads that are being replayed. */
 export async function endUploads(tx: PoolClient, userId: string, jobIds: string[]): Promise<void> {
   if (jobIds.length === 0) return;
   const { rows } = await tx.query<{ id: string }>(

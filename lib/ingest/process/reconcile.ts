@@ -17,7 +17,7 @@ export async function undoFuture(): Promise<void> {
 
 const maxAtOnce = 5000;
 
-/** Such as after a restore of another backup. Of several calls at once, one enqueues a job. */
+/** Jobs lose their entries when another backup is restored. Simultaneous calls enqueue a job once. */
 export async function reconcileJobs(): Promise<number> {
   let enqueued = 0;
   for (let after: JobId | undefined; ; ) {

@@ -59,7 +59,8 @@ const maxPages = 100;
 const placeKey = "upload-sweep";
 
 /**
- * Of processes that died before they committed. Each call continues where the last one ended.
+ * Deletes objects of processes that died before they committed. Each call continues where the last one ended.
+ *
  * @throws StoreOutageError
  */
 export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {

@@ -107,7 +107,11 @@ export async function selectBodySlice(
   return rows[0]?.slice;
 }
 
-/** One that is being replayed is left alone. @param note is added to the jobs' errors */
+/**
+ * Skips uploads that are being replayed.
+ *
+ * @param note is added to the jobs' errors
+ */
 export function removeFailedUploads(userId: string, jobIds: string[], note: string): Promise<number> {
   return transaction(async (tx) => {
     const { rows: failed } = await tx.query<{ id: string }>(

@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { pauseSeconds } from "#lib/ledger/digest/facts";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
-import { dayNumber, withDays } from "#lib/ledger/sql/roll-up";
+import { dayNumber } from "#lib/ledger/sql/roll-up";
 
 const base = hashFacets("given");
 
@@ -24,13 +24,13 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
  * @param isOwn leaves out copied messages whose answers count elsewhere
  * @returns the affected UTC days
  */
-export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[], isOwn = false): Promise<string[]> {
+export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[], isOwn = false): Promise<number[]> {
   const before = await forget(tx, userId, ids(traces));
   const { rows } = await tx.query<{ day: number }>(isOwn ? insertOwnDays : insertDays, givenValues(userId, traces));
-  return [...before, ...withDays(rows).map(({ day }) => day)];
+  return [...before, ...rows.map(({ day }) => day)];
 }
 
-export async function countTails(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<string[]> {
+export async function countTails(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<number[]> {
   const { rows: moved } = await tx.query<{ day: number }>(
     // Separate from the update: nodes of a distributed database accept no such function there.
     `with named as materialized (select given.id, ${base} as facets from ${given})
@@ -48,7 +48,7 @@ export async function countTails(tx: PoolClient, userId: string, traces: LedgerT
      returning ${dayNumber("day")} as day`,
     givenValues(userId, traces),
   );
-  return withDays([...moved, ...rows]).map(({ day }) => day);
+  return [...moved, ...rows].map(({ day }) => day);
 }
 
 const beginning = 10;
@@ -73,12 +73,12 @@ export async function findCounted(tx: PoolClient, userId: string, traceIds: stri
 }
 
 /** @returns their UTC days */
-export async function forget(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
+export async function forget(tx: PoolClient, userId: string, traceIds: string[]): Promise<number[]> {
   const { rows } = await tx.query<{ day: number }>(
     `delete from trace_usage where user_id = $1 and trace_id = any($2) returning ${dayNumber("day")} as day`,
     [userId, traceIds],
   );
-  return withDays(rows).map(({ day }) => day);
+  return rows.map(({ day }) => day);
 }
 
 const ids = (traces: LedgerTrace[]) => traces.map(({ id }) => id);

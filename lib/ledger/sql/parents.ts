@@ -45,7 +45,7 @@ export async function findByKey(tx: PoolClient, userId: string, keys: SourceKey[
   return rows.map(toRelative);
 }
 
-/** Of several, the lowest id. */
+/** The lowest id wins among several. */
 export async function findContinued(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
   if (keys.length === 0) return [];
   const { rows } = await tx.query<RelativeRow>(

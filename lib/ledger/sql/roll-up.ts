@@ -1,53 +1,27 @@
 // Sums by time and trace, always recomputed from their rows. SQL: aggregates over two tables.
 import "server-only";
 import type { PoolClient } from "pg";
+import { activity, messageQuarter, spend, spending, traceQuarters } from "#lib/db/sql/usage-rows";
 
+/** Days are numbers since 1970: nodes of a distributed database return no date as text, which depends on a setting. */
 export const dayNumber = (date: string): string => `(${date} - date '1970-01-01')`;
 
-export const withDays = <Row extends { day: number }>(rows: Row[]): (Omit<Row, "day"> & { day: string })[] =>
-  rows.map((row) => ({ ...row, day: new Date(row.day * 86_400_000).toISOString().slice(0, 10) }));
+const toDate = (day: number) => new Date(day * 86_400_000).toISOString().slice(0, 10);
 
-const tokenColumns = [
-  "input_tokens",
-  "output_tokens",
-  "cache_read_tokens",
-  "cache_write_5m_tokens",
-  "cache_write_1h_tokens",
-  "reasoning_tokens",
-];
-/** Output includes reasoning. The sum may exceed 32 bits. */
-const total =
-  "input_tokens::bigint + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens";
-const unpriced = `case when cost_nano is null then ${total} else 0 end`;
-const tierNotPriced = `case when tier_not_priced then ${total} else 0 end`;
-const both = "cost_nano is not null and recorded_nano is not null";
-
-const counts = ["messages", "tokens", "untimed", "uncounted"];
-const amounts = [
-  ...tokenColumns,
-  "cost_nano",
-  "recorded_nano",
-  "unpriced_tokens",
-  "tier_not_priced_tokens",
-  "compared_nano",
-  "compared_recorded_nano",
-];
-const columns = [...counts, ...amounts];
-
+const columns = [...activity, ...spending];
 const names = columns.join(", ");
+
 /** Writes only what changed. @param days UTC days whose quarters of an hour are summed again */
-export async function rollUp(tx: PoolClient, userId: string, days: string[]): Promise<void> {
+export async function rollUp(tx: PoolClient, userId: string, days: number[]): Promise<void> {
   if (days.length === 0) return;
   await tx.query(
     `with fresh as materialized (
        select quarter, facets, ${columns.map((name) => `sum(${name}) as ${name}`).join(", ")} from (
-         select (day - date '1970-01-01') * 96 + unnest(quarters), facets,
-           ${counts.map((name) => `unnest(quarter_${name})`).join(", ")}, ${amounts.map(() => "0::bigint").join(", ")}
+         select ${traceQuarters}, facets,
+           ${activity.map((name) => `unnest(quarter_${name})`).join(", ")}, ${spending.map(() => "0::bigint").join(", ")}
          from trace_usage where trace_usage.user_id = $1::uuid and day = any($2::date[])
          union all
-         select floor(extract(epoch from at) / 900)::int, facets, ${counts.map(() => "0").join(", ")},
-           ${tokenColumns.join(", ")}, coalesce(cost_nano, 0), coalesce(recorded_nano, 0), ${unpriced}, ${tierNotPriced},
-           case when ${both} then cost_nano else 0 end, case when ${both} then recorded_nano else 0 end
+         select ${messageQuarter}, facets, ${activity.map(() => "0").join(", ")}, ${spending.map(spend).join(", ")}
          from unnest($2::date[]) as wanted (day)
          cross join lateral (
            select * from message_usage where message_usage.user_id = $1::uuid and counted
@@ -66,7 +40,7 @@ export async function rollUp(tx: PoolClient, userId: string, days: string[]): Pr
        set (${names}) = row(${columns.map((name) => `excluded.${name}`).join(", ")})
        where (${columns.map((name) => `stored.${name}`).join(", ")})
          is distinct from (${columns.map((name) => `excluded.${name}`).join(", ")})`,
-    [userId, days],
+    [userId, days.map(toDate)],
   );
 }
 
@@ -89,8 +63,8 @@ export async function sumTraces(tx: PoolClient, userId: string, traceIds: string
   const { rows } = await tx.query<TraceSums>(
     `select trace_id as id, sum(input_tokens) as input, sum(output_tokens) as output, sum(cache_read_tokens) as "cacheRead",
        sum(cache_write_5m_tokens) as "cacheWrite5m", sum(cache_write_1h_tokens) as "cacheWrite1h",
-       sum(reasoning_tokens) as reasoning, sum((${unpriced})::bigint) as unpriced,
-       sum((${tierNotPriced})::bigint) as "tierNotPriced", coalesce(sum(cost_nano), 0) as cost, sum(recorded_nano) as recorded
+       sum(reasoning_tokens) as reasoning, sum((${spend("unpriced_tokens")})::bigint) as unpriced,
+       sum((${spend("tier_not_priced_tokens")})::bigint) as "tierNotPriced", coalesce(sum(cost_nano), 0) as cost, sum(recorded_nano) as recorded
      from message_usage where user_id = $1 and trace_id = any($2) and counted group by trace_id`,
     [userId, traceIds],
   );

@@ -41,8 +41,8 @@ export async function replaceFindings(
     for (const one of [...found, ...(own ? inFields(own) : [])]) rows.push({ ...one, traceId, at: one.at ?? at });
   });
   if (rows.length === 0) return;
-  const statesByMark = await readStates(tx, userId);
-  const states = rows.map((row) => (row.masked ? "masked" : statesByMark(row)));
+  const getState = await readStates(tx, userId);
+  const states = rows.map((row) => (row.masked ? "masked" : getState(row)));
   const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
   await tx.query(
     `insert into finding (user_id, trace_id, position, kind, mark, state, at)
@@ -61,7 +61,7 @@ export async function replaceFindings(
   );
 }
 
-/** Rulings by secret. */
+/** Returns a function that finds the state of a secret that is stored unmasked. */
 async function readStates(tx: PoolClient, userId: string) {
   const { rows } = await tx.query<{ kind: string; mark: string; traceId: string; verdict: string }>(
     `select kind, mark, trace_id as "traceId", verdict from secret_ruling where user_id = $1`,

@@ -3,27 +3,26 @@ import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
-import { dayNumber, withDays } from "#lib/ledger/sql/roll-up";
+import { dayNumber } from "#lib/ledger/sql/roll-up";
 
 type UsageStart = { id: string; from: number };
 
-export type ChangedUsage = { day: string; key: string | null }[];
+export type ChangedUsage = { day: number; key: string | null }[];
 
 export const restPosition = -1;
 
 const utcDay = dayNumber("(at at time zone 'UTC')::date");
 const changed = `${utcDay} as day, request_key::text as key`;
-type ChangedRow = { day: number; key: string | null };
 const getIds = (places: UsageStart[]) => places.map(({ id }) => id);
 
 export async function deleteUsage(tx: PoolClient, userId: string, places: UsageStart[]): Promise<ChangedUsage> {
-  const { rows } = await tx.query<ChangedRow>(
+  const { rows } = await tx.query<ChangedUsage[number]>(
     `delete from message_usage using unnest($2::uuid[], $3::int[]) as given (id, start)
      where message_usage.user_id = $1::uuid and trace_id = given.id
        and (position >= given.start or position = ${restPosition}) returning ${changed}`,
     [userId, getIds(places), places.map(({ from }) => from)],
   );
-  return withDays(rows);
+  return rows;
 }
 
 export type MessageSums = Record<
@@ -137,7 +136,7 @@ export async function insertUsage(
 ): Promise<ChangedUsage> {
   if (rows.length === 0) return [];
   const values = [...givenValues(userId, traces), ...columns.map(([, value]) => rows.map(value))];
-  return withDays((await tx.query<ChangedRow>(insertRows, values)).rows);
+  return (await tx.query<ChangedUsage[number]>(insertRows, values)).rows;
 }
 
 export async function nameFacets(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<void> {
@@ -170,7 +169,7 @@ export async function renameUsage(tx: PoolClient, userId: string, traces: Ledger
      on conflict do nothing`,
     values,
   );
-  const { rows } = await tx.query<ChangedRow>(
+  const { rows } = await tx.query<ChangedUsage[number]>(
     // Separate from the update: nodes of a distributed database accept no such function there.
     `with named as materialized (
        select message_usage.trace_id, message_usage.position, ${own} as facets
@@ -182,7 +181,7 @@ export async function renameUsage(tx: PoolClient, userId: string, traces: Ledger
      returning ${changed}`,
     values,
   );
-  return withDays(rows);
+  return rows;
 }
 
 /** The row with the most output counts, not copied, of the trace that began first. */
@@ -190,10 +189,10 @@ export async function settleWinners(
   tx: PoolClient,
   userId: string,
   keys: string[],
-): Promise<{ traceId: string; day: string }[]> {
+): Promise<{ traceId: string; day: number }[]> {
   if (keys.length === 0) return [];
   const { rows } = await tx.query<Turned>(findTurned, [userId, keys]);
-  const changes: { traceId: string; day: string }[] = [];
+  const changes: { traceId: string; day: number }[] = [];
   for (const [traceId, turned] of Map.groupBy(rows, (row) => row.traceId)) {
     const positions = turned.map(({ position }) => position);
     const { rows: days } = await tx.query<{ day: number }>(
@@ -201,7 +200,7 @@ export async function settleWinners(
        returning ${utcDay} as day`,
       [userId, traceId, positions],
     );
-    changes.push(...withDays(days).map(({ day }) => ({ traceId, day })));
+    changes.push(...days.map(({ day }) => ({ traceId, day })));
   }
   return changes;
 }

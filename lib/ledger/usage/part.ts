@@ -67,7 +67,7 @@ async function countActivity(
   userId: string,
   all: Finding<FoundUsage>[],
   turned: readonly string[],
-): Promise<string[]> {
+): Promise<number[]> {
   const findings = all.filter((finding) => !isPromptsOnly(finding));
   const left = all.filter(isPromptsOnly).map(({ trace: { id } }) => id);
   const counted = await findCounted(
@@ -107,7 +107,7 @@ async function countActivity(
   return days;
 }
 
-type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: string[] };
+type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: number[] };
 
 async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));

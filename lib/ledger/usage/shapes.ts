@@ -1,4 +1,5 @@
 // Usage in the vocabulary of docs/trace-format.md, or as agents write it in their own files.
+import { type Fields, isFields } from "#common/evidence/text";
 import type { LedgerMessage } from "#lib/ledger/part";
 
 export type Tokens = {
@@ -25,8 +26,6 @@ export type ReportedUsage = {
   requests: Tokens[] | undefined;
 };
 
-type Fields = Record<string, unknown>;
-
 export const tokenNames = ["input", "output", "cacheRead", "cacheWrite5m", "cacheWrite1h", "reasoning"] as const;
 
 const maxCount = 2_147_483_647;
@@ -34,8 +33,6 @@ const maxCount = 2_147_483_647;
 const maxUsd = 1e7;
 const maxText = 512;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 const toText = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" && value.length <= maxText && !value.includes("\0") ? value : undefined;

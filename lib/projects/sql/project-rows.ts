@@ -3,23 +3,15 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
+import { allTokens, tokenColumns } from "#lib/db/sql/usage-rows";
 import type { ProjectMonth, ProjectSort, Share } from "#lib/projects/schema";
 import type { ProjectAlias } from "#lib/transcript/project";
 
-const tokenColumns = [
-  "input_tokens",
-  "output_tokens",
-  "cache_read_tokens",
-  "cache_write_5m_tokens",
-  "cache_write_1h_tokens",
-  "reasoning_tokens",
-  "unpriced_tokens",
-  "tier_not_priced_tokens",
-] as const;
+const summedColumns = [...tokenColumns, "unpriced_tokens", "tier_not_priced_tokens"] as const;
 
 // Sums of bigint are numeric, which is slow; float8 is exact up to 2^53.
-const sums = tokenColumns.map((name) => `sum(${name}::float8) as ${name}`).join(", ");
-const columns = tokenColumns.map((name) => `coalesce(sums.${name}, 0) as ${name}`).join(", ");
+const sums = summedColumns.map((name) => `sum(${name}::float8) as ${name}`).join(", ");
+const columns = summedColumns.map((name) => `coalesce(sums.${name}, 0) as ${name}`).join(", ");
 
 export type ProjectRow = {
   id: string;
@@ -30,7 +22,7 @@ export type ProjectRow = {
   cost_nano: number;
   agents: string[];
   last_active: Date | null;
-} & Record<(typeof tokenColumns)[number], number>;
+} & Record<(typeof summedColumns)[number], number>;
 
 /**
  * Excludes sessions of which only prompts are known (docs/trace-format.md). Reads metadata only if nothing else tells.
@@ -50,7 +42,7 @@ const summed = `
   ), sums as (
     select project_id, sum(sessions)::int as sessions, sum(put_away)::int as put_away, max(last_active) as last_active, sum(cost_nano) as cost_nano,
       array_agg(source order by sessions desc, source) as agents,
-      ${tokenColumns.map((name) => `sum(${name}) as ${name}`).join(", ")}
+      ${summedColumns.map((name) => `sum(${name}) as ${name}`).join(", ")}
     from by_source group by project_id
   )`;
 
@@ -174,8 +166,7 @@ const selectBranches = `
 const selectMonths = `
   select to_char(month, 'YYYY-MM') as month, "costNano", tokens, "unpricedTokens", "tierNotPricedTokens" from (
     select date_trunc('month', date '1970-01-01' + used.quarter / 96) as month, sum(used.cost_nano::float8) as "costNano",
-      sum((used.input_tokens + used.output_tokens + used.cache_read_tokens + used.cache_write_5m_tokens
-        + used.cache_write_1h_tokens)::float8) as tokens,
+      sum(${allTokens}::float8) as tokens,
       sum(used.unpriced_tokens::float8) as "unpricedTokens", sum(used.tier_not_priced_tokens::float8) as "tierNotPricedTokens"
     from usage_quarter_hour used join usage_facets facets on facets.user_id = $1 and facets.facets = used.facets
     where used.user_id = $1 and facets.project_id = $2 and used.quarter > 0

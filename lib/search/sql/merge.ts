@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
 import { type Bucket, blockVersion } from "#lib/search/block";
-import { blockColumns, type NewBlock } from "#lib/search/sql/write";
+import { blockColumns, type StoredBlock } from "#lib/search/sql/write";
 import { firstWordBucket } from "#lib/search/vocabulary";
 
 /** Smallest first. */
@@ -11,8 +11,8 @@ export async function readSmallBlocks(
   tx: PoolClient,
   userId: string,
   below: { postings: number; documents: number },
-): Promise<NewBlock[]> {
-  const { rows } = await tx.query<NewBlock>(
+): Promise<StoredBlock[]> {
+  const { rows } = await tx.query<StoredBlock>(
     `select ${blockColumns} from search_block
      where user_id = $1 and postings < $2 and documents < $3 and version = $4 order by postings`,
     [userId, below.postings, below.documents, blockVersion],
@@ -63,7 +63,7 @@ export async function moveDocuments(tx: PoolClient, userId: string, blockId: str
 export async function readBucketSlice(
   tx: PoolClient,
   userId: string,
-  blocks: NewBlock[],
+  blocks: StoredBlock[],
   { n, bits }: { n: number; bits: number },
 ): Promise<(Bucket & { blockId: string })[]> {
   const width = blocks.map((block) => 2 ** (block.bits - bits));

@@ -13,7 +13,7 @@ import type { Bucket } from "#lib/search/block";
 import { smallMetadataSql } from "#lib/search/sql/block-rows";
 
 /** The higher `age`, the newer the traces, approximately. */
-export type NewBlock = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };
+export type StoredBlock = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };
 
 export const blockColumns = "id, bits, documents, postings, version, coalesce(latest_id, id) as age";
 
@@ -36,7 +36,7 @@ export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<
 export async function writeBlock(
   tx: PoolClient,
   userId: string,
-  { bits, documents, postings, version, age }: Omit<NewBlock, "id" | "age"> & { age?: string },
+  { bits, documents, postings, version, age }: Omit<StoredBlock, "id" | "age"> & { age?: string },
   buckets: Bucket[],
 ): Promise<string> {
   const { rows } = await tx.query<{ id: string }>(
@@ -197,8 +197,8 @@ export async function deleteDocuments(tx: PoolClient, userId: string, traceIds: 
   await tx.query("delete from search_document where user_id = $1 and trace_id = any($2)", [userId, traceIds]);
 }
 
-export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<NewBlock | undefined> {
-  const { rows } = await tx.query<NewBlock>(
+export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<StoredBlock | undefined> {
+  const { rows } = await tx.query<StoredBlock>(
     `select ${blockColumns} from search_block block where user_id = $1 and documents > (
        select count(*) from search_document where user_id = $1 and block_id = block.id) limit 1`,
     [userId],

@@ -23,7 +23,7 @@ export type PlainSelection = Omit<Selection, "q"> & {
 
 export type ListPlace = { activityAt: Date | string; id: string };
 
-/** Must match `getTitle` in lib/transcript/title.ts. */
+/** Must match `getTitle` in lib/transcript/titles/derive-title.ts. */
 export const shownTitle = Prisma.raw("coalesce(trace.custom_title, trace.title, trace.derived_title)");
 
 type Ordered = Pick<Selection, "families">;

@@ -21,7 +21,7 @@ const maxEdits = 200;
 /** Neither input nor result says how many lines an overwritten file had. @param writes the tool writes whole files */
 export function listChanges({ name, input }: Call, result: ToolResult | undefined, writes: boolean): FileChange[] {
   const plain = plainName(name);
-  if (deleting.has(plain)) return getEditList(input).map((path) => ({ path, action: "delete", pieces: [] }));
+  if (deleting.has(plain)) return listDeletedPaths(input).map((path) => ({ path, action: "delete", pieces: [] }));
   if (moving.has(plain)) return moved(input);
   const path = getInputPath(input);
   const command = typeof input.command === "string" ? input.command : "";
@@ -34,7 +34,7 @@ export function listChanges({ name, input }: Call, result: ToolResult | undefine
 const deleting = new Set("deletefile deletefilev2 removefile deletepath".split(" "));
 const moving = new Set("movefile movepath renamefile".split(" "));
 
-const getEditList = (input: Fields): string[] => {
+const listDeletedPaths = (input: Fields): string[] => {
   const list = [input.paths, input.file_paths, input.files].find(Array.isArray);
   return list ? list.filter((entry) => typeof entry === "string") : [getInputPath(input)];
 };

@@ -1,6 +1,6 @@
 import type { Call, ToolResult } from "#lib/transcript/call";
 import { maxWritten } from "#lib/transcript/files/paths";
-import type { ToolKind } from "#lib/transcript/message";
+import type { PartKind } from "#lib/transcript/message";
 import { type Fields, getInputPath, isObject } from "#lib/transcript/tools/describe";
 import { plainName } from "#lib/transcript/vocabulary";
 
@@ -11,7 +11,7 @@ const listing = new Set(
 
 const maxFiles = 1000;
 
-export function listReads({ name, input }: Call, result: ToolResult | undefined, kind: ToolKind): string[] {
+export function listReads({ name, input }: Call, result: ToolResult | undefined, kind: PartKind): string[] {
   const views = kind === "read" ? !listing.has(plainName(name)) : kind !== "shell" && input.command === "view";
   if (!views || folderListed.test(result?.output.slice(0, 2000) ?? "")) return [];
   return pathsIn(input).filter(isPath).slice(0, maxFiles);

@@ -5,7 +5,7 @@ import { projectPath, readPlace, type SessionFolders } from "#lib/transcript/fil
 import { listReads } from "#lib/transcript/files/reads";
 import { shellChanges } from "#lib/transcript/files/shell";
 import { type LineCounts, newEffort } from "#lib/transcript/line-diff";
-import type { ReaderMessage, ToolKind } from "#lib/transcript/message";
+import type { PartKind, ReaderMessage } from "#lib/transcript/message";
 import { readOutcome } from "#lib/transcript/outcome";
 import { makePairing, type Placed } from "#lib/transcript/pairing";
 import { plainCall } from "#lib/transcript/script";
@@ -24,8 +24,8 @@ export const maxTouches = limits.traces.fileRows;
 const withoutResults = new Set(["cursor"]);
 export const leavesOutResults = ({ source }: TouchingSession): boolean => withoutResults.has(source);
 
-const getCallKind = ({ kind, name, type }: Call): ToolKind => kind ?? findToolKind(name, type);
-const touching = new Set<ToolKind>(["edit", "write", "read", "shell"]);
+const getCallKind = ({ kind, name, type }: Call): PartKind => kind ?? findToolKind(name, type);
+const touching = new Set<PartKind>(["edit", "write", "read", "shell"]);
 
 const mayTouch = (call: Call): boolean => touching.has(getCallKind(call)); // `exec` is a shell, whatever its script calls
 
@@ -75,7 +75,7 @@ export function changesMade(placed: Placed, result: ToolResult | undefined, isOv
 }
 
 /** A command's reported changes count even if the command then failed. */
-function isDone(kind: ToolKind, result: ToolResult | undefined, isOver: boolean): boolean {
+function isDone(kind: PartKind, result: ToolResult | undefined, isOver: boolean): boolean {
   if (!result) return isOver;
   return readOutcome(result).status === "ok" || (kind === "shell" && reportedChanges(result) !== undefined);
 }

@@ -2,6 +2,7 @@ import { continuedIntent, isProgramCommand, readTyped } from "#lib/transcript/ti
 import { planTitle, tellingLine } from "#lib/transcript/titles/lines";
 import { cutTitle, worded } from "#lib/transcript/titles/wording";
 
+/** Best first. Earlier versions' ranks are below 11; their titles are derived again. */
 export const titleRanks = { sentence: 11, subject: 12, weak: 13, answer: 14, echo: 15 } as const;
 type Rank = (typeof titleRanks)[keyof typeof titleRanks];
 

@@ -37,7 +37,7 @@ const ofAgents = new Set([
 const isAgentName = (name: string) =>
   /[_-]/.test(name) || /^[a-z]+[A-Z]/.test(name) || ofAgents.has(name.toLowerCase()) || typedIn.has(name.toLowerCase());
 
-/** What follows these blocks is the agent's, too. */
+/** The text after these blocks is the agent's, too. */
 const addedWhole = /^\s*<(?:task-notification|local-command-|bash-(?:stdout|stderr|input))/;
 
 const added =

@@ -1,5 +1,5 @@
 import type { Call, ToolResult } from "#lib/transcript/call";
-import type { Block, RowPart, ToolKind } from "#lib/transcript/message";
+import type { Block, PartKind, RowPart } from "#lib/transcript/message";
 import { readOutcome } from "#lib/transcript/outcome";
 import { plainCall } from "#lib/transcript/script";
 import { countLines, firstLine, formatQuantity, readableJson } from "#lib/transcript/text";
@@ -8,7 +8,7 @@ import { describeEdit, describeRead, describeReported, describeWrite } from "#li
 import { describePlan, describeQuestion, describeTasks } from "#lib/transcript/tools/plans";
 import { findToolKind } from "#lib/transcript/vocabulary";
 
-export const findCallKind = (call: Call): ToolKind => call.kind ?? findToolKind(call.name, call.type);
+export const findCallKind = (call: Call): PartKind => call.kind ?? findToolKind(call.name, call.type);
 
 export function describeTool(written: Call, result: ToolResult | undefined): RowPart {
   const call = plainCall(written);
@@ -122,7 +122,7 @@ const describeUnknown: Describe = (input, outcome) => {
 
 const plain = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
-const describers: Partial<Record<ToolKind, Describe>> = {
+const describers: Partial<Record<PartKind, Describe>> = {
   shell: describeShell,
   edit: describeEdit,
   write: describeWrite,

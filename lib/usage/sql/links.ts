@@ -1,16 +1,14 @@
 // SQL: set-based over linked traces; a trace with two pull requests counts at each.
 import "server-only";
 import type { PoolClient } from "pg";
+import { activity, messageQuarter, spending } from "#lib/db/sql/usage-rows";
 import {
-  activity,
   columns,
   findSpan,
   isLeft,
   isSentInSpans,
   isSpan,
-  messageQuarter,
   selectTraceQuarters,
-  spending,
   sumColumns,
   sumMessageUsage,
   toQuarters,

@@ -4,29 +4,11 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
+import { activity, messageQuarter, spend, spending, traceQuarters } from "#lib/db/sql/usage-rows";
 
-const activity = ["messages", "tokens", "untimed", "uncounted"] as const;
-const amounts = [
-  "input_tokens",
-  "output_tokens",
-  "cache_read_tokens",
-  "cache_write_5m_tokens",
-  "cache_write_1h_tokens",
-] as const;
-const spending = [
-  ...amounts,
-  "reasoning_tokens",
-  "cost_nano",
-  "recorded_nano",
-  "unpriced_tokens",
-  "tier_not_priced_tokens",
-  "compared_nano",
-  "compared_recorded_nano",
-] as const;
 const summed = [...activity, ...spending] as const;
 export const columns = ["sessions", ...summed] as const;
 export type Column = (typeof columns)[number];
-export { activity, spending };
 
 const list = <Name extends string>(names: readonly Name[], form: (name: Name) => string) => names.map(form).join(", ");
 export const zeros = (names: readonly string[]): string => list(names, (name) => `0::float8 as ${name}`);
@@ -34,16 +16,8 @@ export const zeros = (names: readonly string[]): string => list(names, (name) =>
 export const sumColumns = (names: readonly string[]): string =>
   list(names, (name) => `coalesce(sum(${name}::float8), 0) as ${name}`);
 
-export const sumMessageUsage = (): string => {
-  const all = amounts.map((amount) => `${amount}::float8`).join(" + ");
-  const special: Partial<Record<Column, string>> = {
-    unpriced_tokens: `${all}) filter (where cost_nano is null`,
-    tier_not_priced_tokens: `${all}) filter (where tier_not_priced`,
-    compared_nano: "cost_nano::float8) filter (where recorded_nano is not null",
-    compared_recorded_nano: "recorded_nano::float8) filter (where cost_nano is not null",
-  };
-  return list(spending, (name) => `coalesce(sum(${special[name] ?? `${name}::float8`}), 0) as ${name}`);
-};
+export const sumMessageUsage = (): string =>
+  list(spending, (name) => `coalesce(sum((${spend(name)})::float8), 0) as ${name}`);
 
 /** Whole quarters of an hour since 1970, rounded down. */
 export const toQuarters = (moments: Date[]): number[] =>
@@ -60,12 +34,11 @@ export const isLeft = "trace_id <> all($3::uuid[])";
 
 const toMoment = (quarter: string) => `to_timestamp(${quarter} * 900::float8)`;
 export const isSentInSpans = `at >= ${toMoment(first)} and at < ${toMoment(last)}`;
-export const messageQuarter = "floor(extract(epoch from at) / 900)::int";
 
 type QuarterColumn = (typeof activity)[number] | "seconds";
 /** Sets in the select list are faster than a join with unnest. */
 export const selectTraceQuarters = (names: readonly QuarterColumn[], from = "trace_usage"): string => `
-  select trace_id, facets, (day - date '1970-01-01') * 96 + unnest(quarters) as quarter
+  select trace_id, facets, ${traceQuarters} as quarter
     ${names.map((name) => `, unnest(quarter_${name}) as ${name}`).join("")}
   from ${from} where user_id = $1 and day between date '1970-01-01' - 1 + ${first} / 96 and date '1970-01-01' + ${last} / 96`;
 

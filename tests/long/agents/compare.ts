@@ -6,7 +6,7 @@ import type { Archived, Session } from "./archive.ts";
 import { type Conversation, conversationsOf, type Item } from "./expected.ts";
 import { branch, type Played } from "./play.ts";
 import { type Scene, secret } from "./scenes.ts";
-import { itemsOf, type Shown } from "./shown.ts";
+import { listShown, type Shown } from "./shown.ts";
 import { type Exchange, sideTexts } from "./standin.ts";
 
 const aspects = [
@@ -38,7 +38,7 @@ export function compare(agent: Agent, scene: Scene, played: Played, archived: Ar
       differ("sessions", `none for the helper "${conversation.title}"`);
       continue;
     }
-    compareItems(conversation, itemsOf(session), differ);
+    compareItems(conversation, listShown(session), differ);
     compareFacts(session, conversation, main, differ);
   }
   compareWhole(agent, played, archived, differ);
@@ -50,7 +50,7 @@ type Differ = (aspect: Aspect, text: string) => void;
 const inOrder = (sessions: Session[], prompt: string): Session[] =>
   sessions.toSorted((a, b) => Number(hasText(b, prompt)) - Number(hasText(a, prompt)));
 const hasText = (session: Session, text: string) =>
-  itemsOf(session)
+  listShown(session)
     .find(({ kind }) => kind === "user")
     ?.text.includes(text);
 const hasTask = (session: Session, { items: [task], title }: Conversation) =>
@@ -173,7 +173,7 @@ function compareWhole(agent: Agent, played: Played, { sessions, total }: Archive
 function compareTimes({ begun, ended }: Played, sessions: Session[], differ: Differ): void {
   for (const session of sessions) {
     let before = begun.getTime() - 1000;
-    for (const { kind, createdAt } of itemsOf(session)) {
+    for (const { kind, createdAt } of listShown(session)) {
       const at = Date.parse(createdAt ?? "");
       if (Number.isNaN(at)) differ("times", "a message has none");
       // Results of calls that ran at once stand in the order of the calls.

@@ -16,21 +16,21 @@ const names: Record<Deed["does"], string[]> = {
 export type Wanted = Omit<Call, "id">;
 
 /** @returns nothing where the agent has no way to do it */
-export function callOf(deed: Deed, tools: Tool[], folder: string): Wanted | undefined {
+export function makeCall(deed: Deed, tools: Tool[], folder: string): Wanted | undefined {
   const script = tools.find(({ name, isText }) => name === "exec" && isText);
   if (script && deed.does !== "help" && deed.does !== "wait")
-    return { name: script.name, input: scriptOf(deed), isText: true };
+    return { name: script.name, input: makeScript(deed), isText: true };
   const tool = names[deed.does].map((name) => tools.find((one) => one.name === name)).find(Boolean);
-  if (tool) return { name: tool.name, namespace: tool.namespace, input: inputOf(deed, tool, folder) };
+  if (tool) return { name: tool.name, namespace: tool.namespace, input: makeInput(deed, tool, folder) };
   const patch = tools.find(({ name }) => name === "apply_patch");
-  const text = patch && patchOf(deed);
+  const text = patch && makePatch(deed);
   if (text) return { name: patch.name, input: patch.isText ? text : { input: text }, isText: patch.isText };
-  const command = commandOf(deed);
-  return command ? callOf({ does: "shell", command }, tools, folder) : undefined;
+  const command = makeCommand(deed);
+  return command ? makeCall({ does: "shell", command }, tools, folder) : undefined;
 }
 
 /** Fields by all names that agents have for them, of which the tool's are taken. */
-function inputOf(deed: Deed, tool: Tool, folder: string): Record<string, unknown> {
+function makeInput(deed: Deed, tool: Tool, folder: string): Record<string, unknown> {
   const { schema, about } = tool;
   const file = "file" in deed ? join(folder, deed.file) : undefined;
   const path = { file_path: file, filePath: file, filepath: file, path: file };
@@ -41,7 +41,7 @@ function inputOf(deed: Deed, tool: Tool, folder: string): Record<string, unknown
     }
     if (deed.does === "write") return { ...path, content: deed.text, file_text: deed.text };
     if (deed.does === "search") return { pattern: deed.pattern, regex: deed.pattern, path: folder };
-    if (deed.does === "edit") return { ...path, ...editOf(deed.from, deed.to), instruction: "Change the heading" };
+    if (deed.does === "edit") return { ...path, ...makeEdit(deed.from, deed.to), instruction: "Change the heading" };
     if (deed.does === "read") return path;
     if (deed.does === "wait") return { timeout_ms: 30_000 };
     const { title, prompt } = deed;
@@ -59,12 +59,12 @@ function inputOf(deed: Deed, tool: Tool, folder: string): Record<string, unknown
   );
 }
 
-const editOf = (from: string, to: string) => ({
+const makeEdit = (from: string, to: string) => ({
   ...{ old_string: from, new_string: to, oldString: from, newString: to, old_str: from, new_str: to },
   edits: [{ oldText: from, newText: to, old_string: from, new_string: to }],
 });
 
-function patchOf(deed: Deed): string | undefined {
+function makePatch(deed: Deed): string | undefined {
   const body =
     deed.does === "write"
       ? `*** Add File: ${deed.file}\n${deed.text.trimEnd().replace(/^/gm, "+")}\n`
@@ -74,7 +74,7 @@ function patchOf(deed: Deed): string | undefined {
   return body && `*** Begin Patch\n${body}*** End Patch\n`;
 }
 
-function commandOf(deed: Deed): string | undefined {
+function makeCommand(deed: Deed): string | undefined {
   if (deed.does === "wait") return "echo waiting";
   if (deed.does === "read") return `cat ${deed.file}`;
   if (deed.does === "search") return `grep -rn '${deed.pattern}' .`;
@@ -83,13 +83,13 @@ function commandOf(deed: Deed): string | undefined {
 }
 
 /** Codex' newer models have one tool, which runs a script that calls the others. */
-function scriptOf(deed: Deed): string {
+function makeScript(deed: Deed): string {
   const call = (name: string, input: unknown) => `const result = await tools.${name}(${JSON.stringify(input)});\n`;
   if (deed.does === "read" && deed.file.endsWith(".png")) {
     return `${call("view_image", { path: deed.file })}image(result);\n`;
   }
-  const patch = patchOf(deed);
-  const command = deed.does === "shell" ? deed.command : commandOf(deed);
+  const patch = makePatch(deed);
+  const command = deed.does === "shell" ? deed.command : makeCommand(deed);
   const made = patch ? call("apply_patch", patch) : call("exec_command", { cmd: command });
   return `${made}text(typeof result === "string" ? result : (result.output ?? JSON.stringify(result)));\n`;
 }

@@ -6,7 +6,7 @@ import { endName, type Item } from "./expected.ts";
 
 export type Shown = Item & { role: string | null; createdAt: string | null; callId?: string };
 
-export function itemsOf(session: Session): Shown[] {
+export function listShown(session: Session): Shown[] {
   return session.messages.flatMap((message) => {
     if (message.metadata?.replayed) return [];
     const { role, createdAt } = message;
@@ -16,17 +16,17 @@ export function itemsOf(session: Session): Shown[] {
         const { kind, text } = piece;
         return kind === "notice" || kind === "command" ? [] : [{ ...base, kind, text }];
       }
-      if (piece.type === "result") return [{ ...base, ...resultOf(piece.result), callId: piece.result.callId }];
+      if (piece.type === "result") return [{ ...base, ...readResult(piece.result), callId: piece.result.callId }];
       if (piece.type !== "call") return [];
       const { name, input, callId } = piece.call;
       if (name === endName) return [{ ...base, kind: "assistant", text: String(input.result) }];
       const call: Shown = { ...base, kind: "call", text: "", name, input, callId };
-      return piece.result ? [call, { ...base, role: "tool", ...resultOf(piece.result), callId }] : [call];
+      return piece.result ? [call, { ...base, role: "tool", ...readResult(piece.result), callId }] : [call];
     });
   });
 }
 
-function resultOf(result: Parameters<typeof readOutcome>[0]): Item {
+function readResult(result: Parameters<typeof readOutcome>[0]): Item {
   const { status, output } = readOutcome(result);
   return { kind: "result", text: output, failed: status === "failed" };
 }

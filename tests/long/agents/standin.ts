@@ -9,7 +9,7 @@ import { type Answer, type Api, type Asked, hold, type Tokens } from "./apis/api
 import { chat } from "./apis/chat.ts";
 import { gemini } from "./apis/gemini.ts";
 import { responses } from "./apis/responses.ts";
-import { callOf } from "./deeds.ts";
+import { makeCall } from "./deeds.ts";
 import { type Step, scriptIn, stepOf } from "./scenes.ts";
 
 const apis: [RegExp, Api][] = [
@@ -88,7 +88,7 @@ function note(api: Api, asked: Asked, before: Exchange[], failures: Map<string, 
   }
   const number = before.length + 1;
   const id = `${number}x${at.getTime().toString(36)}`;
-  const wanted = (step.deeds ?? []).flatMap((deed) => callOf(deed, asked.tools, options.folder) ?? []);
+  const wanted = (step.deeds ?? []).flatMap((deed) => makeCall(deed, asked.tools, options.folder) ?? []);
   // Cline ends with a call, and not with a text.
   const end = asked.tools.find(({ name }) => name === "attempt_completion");
   const isEnd = end && !side && wanted.length === 0 && step.text && !step.holds;

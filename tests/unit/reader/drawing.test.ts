@@ -91,6 +91,7 @@ test("what was drawn lately is kept up to its bytes, and what was used last goes
 
 test("what was drawn is dropped once nobody asked for it for some time", async () => {
   const recent = makeRecentCache<string>(80);
+  expect(recent.ttl).toBe(600_000);
   recent.ttl = 400;
   recent.set("a", "a", { size: 10 });
   recent.set("b", "b", { size: 10 });

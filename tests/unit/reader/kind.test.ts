@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ReaderMessage, ToolKind } from "#lib/transcript/message";
+import type { PartKind, ReaderMessage } from "#lib/transcript/message";
 import { makeRows } from "#lib/transcript/rows";
 import { message } from "./rendering";
 
@@ -9,7 +9,7 @@ const wrapped = (type: string, name: string, inner: string) =>
   `<tool-use data-tool-type="${type}" data-tool-name="${name}"><details>\n<summary>Tool use: **${name}**</summary>\n${inner}\n</details></tool-use>`;
 
 describe("the kind of a message", () => {
-  test.each<[ToolKind, Partial<ReaderMessage>]>([
+  test.each<[PartKind, Partial<ReaderMessage>]>([
     ["user", { role: "user", content: "Please look." }],
     ["assistant", { content: "I look." }],
     ["assistant", { role: null, content: "Who says this?" }],

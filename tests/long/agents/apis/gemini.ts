@@ -23,7 +23,7 @@ export const gemini: Api = {
     const turns: Turn[] = [];
     for (const { role, parts = [] } of body.contents ?? []) {
       const text = parts.flatMap((part) => (part.text && !part.thought ? [part.text] : [])).join("\n");
-      addTurn(turns, role === "model" ? "assistant" : "user", text, parts.flatMap(resultOf));
+      addTurn(turns, role === "model" ? "assistant" : "user", text, parts.flatMap(readResult));
     }
     const declared = (body.tools ?? []).flatMap(({ functionDeclarations }) => functionDeclarations ?? []);
     const tools = declared.map(({ name, description, parametersJsonSchema, parameters }) => ({
@@ -42,7 +42,7 @@ export const gemini: Api = {
     };
   },
   *write(answer, streams) {
-    const tail = { usageMetadata: usageOf(answer), modelVersion: answer.model, responseId: answer.id };
+    const tail = { usageMetadata: formatUsage(answer), modelVersion: answer.model, responseId: answer.id };
     const finish = answer.isCutOff ? "MAX_TOKENS" : "STOP";
     const whole = (parts: object[], finishReason?: string) => ({
       candidates: [{ content: { role: "model", parts }, index: 0, ...(finishReason && { finishReason }) }],
@@ -67,7 +67,7 @@ export const gemini: Api = {
   failure: (status) => ({ error: { code: status, status: "UNAVAILABLE", message: `The stand-in answers ${status}` } }),
 };
 
-function resultOf({ functionResponse }: Part): Result[] {
+function readResult({ functionResponse }: Part): Result[] {
   if (!functionResponse) return [];
   const { id, response = {}, parts = [] } = functionResponse;
   const said = response.output ?? response.error ?? response;
@@ -76,7 +76,7 @@ function resultOf({ functionResponse }: Part): Result[] {
   return [{ callId: id, text, isError, pictures: parts.filter(({ inlineData }) => inlineData).map(hashData) }];
 }
 
-function usageOf({ tokens }: Answer) {
+function formatUsage({ tokens }: Answer) {
   const promptTokenCount = tokens.input + tokens.cacheRead;
   return {
     promptTokenCount,

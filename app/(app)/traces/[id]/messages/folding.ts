@@ -1,4 +1,4 @@
-import { type Block, blockSize, type ReaderRow, type RowPart, type ToolKind } from "#lib/transcript/message";
+import { type Block, blockSize, type PartKind, type ReaderRow, type RowPart } from "#lib/transcript/message";
 import { slices } from "./slices";
 
 /** Longer bodies are loaded on request. */
@@ -6,7 +6,7 @@ export const maxFolded = 4096;
 
 export const maxNested = { messages: 200, characters: 100_000 };
 
-const opened = new Set<ToolKind>(["question", "plan", "tasks", "subagent"]);
+const opened = new Set<PartKind>(["question", "plan", "tasks", "subagent"]);
 
 export const isOpen = ({ kind, changes, blocks }: RowPart): boolean =>
   opened.has(kind) || (kind === "edit" && changes !== undefined) || blocks.some(({ type }) => type === "pictures");

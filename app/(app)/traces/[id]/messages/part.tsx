@@ -1,5 +1,5 @@
 import { type SessionFolders, shortPath } from "#lib/transcript/files/paths";
-import type { RowPart, ToolKind } from "#lib/transcript/message";
+import type { PartKind, RowPart } from "#lib/transcript/message";
 import { cut, formatQuantity, getTail } from "#lib/transcript/text";
 import { Blocks, ToLoad } from "./blocks";
 import { formatMilliseconds } from "./clock";
@@ -10,7 +10,7 @@ import { KindSign } from "./sign";
 import { slices } from "./slices";
 
 /** Lines of an open body that show at once. */
-const openLines: Partial<Record<ToolKind, number>> = { user: 40, edit: 24 };
+const openLines: Partial<Record<PartKind, number>> = { user: 40, edit: 24 };
 const tailLines = 20;
 
 export function PartView({ part, index, scene }: { part: RowPart; index: number; scene: Scene }) {
@@ -80,7 +80,7 @@ function Tail({ part, scene }: { part: RowPart; scene: Scene }) {
   );
 }
 
-const words: Partial<Record<ToolKind, string>> = {
+const words: Partial<Record<PartKind, string>> = {
   thinking: "Thinking",
   shell: "Command",
   edit: "Edit",
@@ -116,7 +116,7 @@ function Head({ part, scene }: { part: RowPart; scene: Scene }) {
   );
 }
 
-function Title({ kind, title, scene }: { kind: ToolKind; title: string; scene: Scene }) {
+function Title({ kind, title, scene }: { kind: PartKind; title: string; scene: Scene }) {
   if (kind === "edit" || kind === "write" || kind === "read") return <Path path={title} place={scene.place} />;
   const isCode = kind === "shell" || kind === "search" || kind === "web" || kind === "command";
   return <span className={isCode ? "title mono" : "title"}>{isCode ? title : withoutMarks(title)}</span>;
