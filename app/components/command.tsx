@@ -19,7 +19,7 @@ function CopyButton({ text }: { text: string }) {
   }, []);
   if (state === "unable") return null;
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    if (!(await copyText(text))) return;
     setState("copied");
     setTimeout(() => setState("ready"), 2000);
   };

@@ -31,5 +31,3 @@ export const readerZone = cache(async (): Promise<string> => {
     throw error;
   }
 });
-
-export { addDays, getDayStart } from "#lib/usage/days";

@@ -30,7 +30,7 @@ async function CodeLogin({ user, code, query }: { user: SignedInUser; code: stri
   if (!login) return <CodeForm unknown={code} />;
   if (login.status !== "pending") return <Closed status={login.status} />;
   if (!isSameNetwork(login.ipAddress, await headers())) redirect(codelessHref(user, "linked", login.id));
-  return <Approval login={login} code={login.userCode} user={user} stage="near" retry={makeRetryHref(query, login)} />;
+  return <Approval login={login} code={login.userCode} user={user} stage="near" retry={readRetry(query, login)} />;
 }
 
 async function TicketLogin({ user, query }: { user: SignedInUser; query: SearchParams }) {
@@ -40,13 +40,13 @@ async function TicketLogin({ user, query }: { user: SignedInUser; query: SearchP
   const login = await getLogin(id);
   if (!login) return <Done done="late" />;
   if (login.status !== "pending") return <Closed status={login.status} />;
-  return <Approval login={login} user={user} stage={stage} retry={makeRetryHref(query, login)} />;
+  return <Approval login={login} user={user} stage={stage} retry={readRetry(query, login)} />;
 }
 
 const readParam = (value: SearchParams[string]) => (typeof value === "string" ? value.trim().slice(0, 64) : "");
 
 /** A link can remove requested scopes, but never add one. */
-function makeRetryHref(
+function readRetry(
   { retry, ticked }: SearchParams,
   { scopes }: LoginRequest,
 ): { wrong?: "code" | "scopes"; ticked: typeof scopes } {

@@ -24,7 +24,8 @@ export function getProgramFolder({ home, env, platform }: Host): string {
   return env.XDG_CONFIG_HOME || join(home, ".config");
 }
 
-export function listFoldersAbove({ cwd, home }: Host): string[] {
+/** @returns the folder itself first, up to the home folder or a root */
+export function listFoldersAbove({ cwd, home }: Pick<Host, "cwd" | "home">): string[] {
   const folders = [cwd];
   for (let folder = cwd; folder !== home && folder !== parse(folder).root; folder = dirname(folder))
     folders.push(dirname(folder));

@@ -1,4 +1,5 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { listFoldersAbove } from "../adapters/search-roots.ts";
 import { readFileNow } from "../files/byte-reader.ts";
 import { Glob, splitPath } from "./globs.ts";
 
@@ -26,7 +27,7 @@ export class IgnoreFiles {
 
   /** A file's last matching line counts, and no other file overrides it. */
   findExcludingFile(folder: string): string | undefined {
-    for (const above of listFoldersAbove(folder, this.#home)) {
+    for (const above of listFoldersAbove({ cwd: folder, home: this.#home }).reverse()) {
       const file = this.#fileIn(above);
       if (!file) continue;
       const below = splitPath(folder.slice(above.length).replaceAll("\\", "/"));
@@ -77,15 +78,6 @@ function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
     below.length === 0 ? isForFolderItself : glob.matchesPath(below),
   );
   return last !== undefined && !last.isTakenBack;
-}
-
-function listFoldersAbove(folder: string, home: string): string[] {
-  const found = [folder];
-  for (let at = folder; at !== home && dirname(at) !== at; ) {
-    at = dirname(at);
-    found.unshift(at);
-  }
-  return found;
 }
 
 function readPatterns(path: string): string | undefined {

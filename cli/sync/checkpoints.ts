@@ -98,7 +98,8 @@ export class Checkpoints {
 
 export type ResumePoint = { from: Resumption; wholeBytes: number };
 
-const getInode = ({ stamp }: AdapterInput): string => stamp.split(":")[2] ?? "";
+/** The stamp of another file may follow. */
+const getInode = ({ stamp }: AdapterInput): string => stamp.split(/[: ]/)[2] ?? "";
 
 /** Hashes a file's beginning and the bytes before an offset; undefined if it can't be read. */
 async function hashComparedParts(path: string, offset: number): Promise<string | undefined> {

@@ -16,7 +16,7 @@ const signs = [
   String.raw`(?:,|\|\||\?\?|or )(?=\s{0,8}\\{0,7}["'])`,
 ].join("|");
 const restOfName = String.raw`[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]{0,3}`;
-/** In prose its purpose, in prompts its present value in brackets. */
+/** A name is followed by its purpose in prose, and by its present value in prompts. */
 const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to|für|von|vom|zum|de|del|du|do|da)(?: (?:the|our|my|den|die|das|dem|der|la|el|le))?(?: [\w@.-]{1,40}){1,3}?| \[[^\]\n]{0,24}\])?`;
 /** A block of YAML and a value in quotes may begin on the next line. */
 const blanks = String.raw`[*_]{0,3}(?:\s?\\{0,7}["'](?=\\{1,7}["'])| ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,40}|\s{0,12}(?=\\{0,7}["']))`;

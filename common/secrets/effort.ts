@@ -10,7 +10,7 @@ const maxEffort = 4000 * costs.look;
 /** Some secrets precede the word that identifies them, so masking begins earlier. */
 const maskedCharsBefore = 400;
 
-/** One for all texts, of which one is searched at a time. */
+/** All texts share it, since one is searched at a time. */
 const state = { text: "", left: maxEffort, readTo: 0, unreadTo: 0, unread: [] as SecretPlace[] };
 
 export function beginEffort(text: string): void {

@@ -10,7 +10,7 @@ import { privateKeys } from "#common/secrets/private-keys";
 import { serviceTokens } from "#common/secrets/service-tokens";
 import { settingValues } from "#common/secrets/setting-values";
 import { tableCells } from "#common/secrets/table-cells";
-import { makeTokenDetectors } from "#common/secrets/token-forms";
+import { forgetRuns, makeTokenDetectors } from "#common/secrets/token-forms";
 import { toldPasswords } from "#common/secrets/told-passwords";
 import { urlPasswords } from "#common/secrets/url-passwords";
 
@@ -56,7 +56,7 @@ const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id)
 const minChars = 10;
 const none: Secret[] = [];
 
-/** One for all texts, of which there are millions, and nearly all have no secret. */
+/** All texts share it: there are millions, and nearly all have no secret. */
 const search = {
   text: "",
   hasEscapes: false,
@@ -93,6 +93,7 @@ function mergeSecrets(secrets: Secret[], more: Secret[]): Secret[] {
 
 function searchText(text: string): Secret[] {
   beginEffort(text);
+  forgetRuns();
   search.text = text;
   if (search.places.length > 0) search.places = [];
   if (search.foundTo.size > 0) search.foundTo.clear();

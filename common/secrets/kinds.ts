@@ -1,5 +1,5 @@
 /** After a change, texts that an earlier version has searched are searched again. */
-export const rulesVersion = 11;
+export const rulesVersion = 12;
 
 /**
  * Certain kinds are masked, likely ones only flagged. A form begins with text, and has runs of characters as

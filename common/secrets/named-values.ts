@@ -12,7 +12,7 @@ const names = `
   .split(/\s+/)
   .concat("secret id", "clé api", "clé d'api", "clave api", "kennwort", "wachtwoord", "senha", "identified by")
   .concat("api key", "secret key", "access key", "private key", "auth token", "mot de passe", "contraseña")
-  // Without a capital, whose other case can't be looked for.
+  // "ароль" lacks its first letter, whose capital can't be looked for.
   .concat("密码", "密碼", "口令", "密钥", "令牌", "パスワード", "비밀번호", "ароль", "токен")
   .concat("hasło", "heslo", "lösenord", "adgangskode", "passord", "salasana", "jelszó", "şifre", "parolă", "mật khẩu")
   .concat("kata sandi", "κωδικός", "סיסמה", "كلمة المرور", "पासवर्ड", "รหัสผ่าน");

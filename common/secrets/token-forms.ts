@@ -40,12 +40,12 @@ export function parseTokenForm(form: string): TokenForm {
 
 /** A text of nothing but beginnings of tokens must take linear time. */
 class CharacterRuns {
-  readonly text: string;
+  readonly #text: string;
   readonly #from = new Int32Array(classNames.length).fill(-1);
   readonly #to = new Int32Array(classNames.length).fill(-1);
 
   constructor(text: string) {
-    this.text = text;
+    this.#text = text;
   }
 
   /** @returns the end of the run that contains `at`; `at` itself without one */
@@ -54,7 +54,7 @@ class CharacterRuns {
     const known = this.#to[index] as number;
     if (at <= known && at >= (this.#from[index] as number)) return known;
     let to = at;
-    while (to < this.text.length && hasClass(bit, this.text.charCodeAt(to))) to += 1;
+    while (to < this.#text.length && hasClass(bit, this.#text.charCodeAt(to))) to += 1;
     this.#from[index] = at;
     this.#to[index] = to;
     return to;
@@ -97,7 +97,12 @@ function mayHaveForm(forms: readonly TokenForm[], text: string, at: number): boo
 }
 
 const weighedChars = 200;
-let runs = new CharacterRuns("");
+let runs: CharacterRuns | undefined;
+
+/** Runs are those of one text: to compare an equal text with it at each look would take quadratic time. */
+export function forgetRuns(): void {
+  runs = undefined;
+}
 
 type KindForm = TokenForm & { kind: string };
 
@@ -109,9 +114,10 @@ const detectTokens = (head: string, forms: readonly KindForm[]): Detector => ({
     text.startsWith(head, start) && !isInsideWord(text, start) && mayHaveForm(forms, text, end),
   find(text, start, end) {
     if (isInBase64(text, start)) return undefined;
-    if (runs.text !== text) runs = new CharacterRuns(text);
+    runs ??= new CharacterRuns(text);
+    const known = runs;
     return forms.flatMap((form): SecretPlace[] => {
-      const to = findFormEnd(form, text, start, runs);
+      const to = findFormEnd(form, text, start, known);
       if (to === undefined) return [];
       const weighed = text.slice(end, Math.min(to, start + weighedChars));
       if (isRandom(weighed)) return [{ kind: form.kind, start, end: to }];

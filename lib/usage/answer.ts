@@ -5,10 +5,9 @@ import { addDays, dayAt, getDayStart } from "#lib/usage/days";
 import { countDueTraces } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
 import { type Figures, noFigures, type UsageQuery, type UsageResponse, type ValueFigures } from "#lib/usage/schema";
-import { quarterBefore, type Span, spansBetween } from "#lib/usage/spans";
+import { quarterBefore, quarterMs, type Span, spansBetween } from "#lib/usage/spans";
 
 const { maxDays, maxSpans } = limits.usage;
-const quarterMs = 900_000;
 const usualDays = 30;
 
 /** @throws SpoorError `invalid_request` for a range that is empty, too long, or has too many spans */

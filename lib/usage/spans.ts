@@ -52,7 +52,7 @@ function startIn(zone: string, date: string): Date {
   return new Date(quarterBefore(Date.parse(start)));
 }
 
-const quarterMs = 900_000;
+export const quarterMs = 900_000;
 
 /** Rounds down, since historic offsets of zones are not whole quarters of an hour. */
 export const quarterBefore = (moment: number): number => Math.floor(moment / quarterMs) * quarterMs;

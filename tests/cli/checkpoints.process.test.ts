@@ -21,15 +21,19 @@ function withText(line: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(JSON.stringify(line).replace("Question", long));
 }
 
+const coworkFolder = ".config/Claude/local-agent-mode-sessions/org/space/local_1";
+const coworkNote = `${coworkFolder}.json`;
+
 test.each([
-  ["Claude Code", "claude-code", claudePath(1), claude, 4],
-  ["Codex", "codex-cli", `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${makeId(2)}.jsonl`, codex, 5],
+  ["Claude Code", "claude-code", claudePath(1), claude, 4, []],
+  ["Cowork", "cowork", `${coworkFolder}/.claude/projects/-x/${makeId(1)}.jsonl`, claude, 4, [coworkNote]],
+  ["Codex", "codex-cli", `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${makeId(2)}.jsonl`, codex, 5, []],
 ])(
   "of a large file of %s only what was added is read, and it is all the same afterwards",
   {
     skip: process.platform !== "linux",
   },
-  async (_, source, name, lines, perTurn) => {
+  async (_, source, name, lines, perTurn, notes) => {
     const { fake, home, client, spawn, push } = await world(0);
     const end = lines.length - 10 * perTurn;
     const path = await writeBelow(home, name, linesOf(...lines.slice(0, end)));
@@ -40,6 +44,7 @@ test.each([
       return Number(/read (\d+)/.exec(errors)?.[1]);
     };
     for (let turn = 0; turn < 2; turn++) {
+      for (const note of notes) await writeBelow(home, note, JSON.stringify({ title: "Long".repeat(turn + 1) }));
       await appendFile(path, linesOf(...lines.slice(end + turn * perTurn, end + (turn + 1) * perTurn)));
       expect(await read()).toBeLessThan(maxOwnBytes);
       expect(fake.uploads.at(-1)?.traces).toMatchObject([{ source, append: {}, messages: [{}, {}, {}, {}] }]);

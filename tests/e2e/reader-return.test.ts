@@ -142,6 +142,24 @@ test("while later messages are loading the page says so in view", async () => {
   await other.context().close();
 });
 
+test("edges that both failed to load say so, and one that is tried again brings both", async () => {
+  const { page: other } = await openIntercepted(page);
+  await other.setViewportSize({ width: 1280, height: 6000 }); // both edges are near
+  await other.route(`**/traces/${long}*`, (route) =>
+    route.request().method() === "POST" ? route.abort() : route.fallback(),
+  );
+  await openReady(`/traces/${long}?at=2500`, other);
+  const again = other.getByRole("button", { name: "Try again" });
+  await poll(() => again.count()).toBe(2);
+  const before = await mounted(other);
+  await other.unrouteAll({ behavior: "wait" });
+  await again.first().click();
+  await poll(async () => (await mounted(other)).first).toBeLessThan(before.first);
+  await poll(async () => (await mounted(other)).last).toBeGreaterThan(before.last);
+  expect(await again.count()).toBe(0);
+  await other.context().close();
+});
+
 test("a session is printed on white, without the outline, whatever the theme", async () => {
   await page.emulateMedia({ colorScheme: "dark", media: "print" });
   await open(`/traces/${middle}`);
@@ -178,7 +196,7 @@ test.each([1280, 360])("without script the outline is a list of links, at %i px"
   await plain.locator("#m350").waitFor();
   expect(await plain.getByText("Reading the outline…").isVisible()).toBe(false);
   // What the tabs show with a script: the files, and what failed.
-  expect(await plain.locator("[data-outline] noscript > :is(p, ul):visible").count()).toBe(2);
+  await poll(() => plain.locator("[data-outline] noscript > :is(p, ul):visible").count()).toBe(2);
   for (const name of ["Find", "Resume", "Show or hide the outline"])
     expect(await plain.getByRole("button", { name }).isVisible(), name).toBe(false);
   await context.close();

@@ -231,6 +231,23 @@ describe("the sessions that touched a file", () => {
       await expect(found("x.ts", { cursor })).rejects.toMatchObject({ code: "invalid_request" });
   });
 
+  test("come in the same order where nearly all sessions touched the file", async () => {
+    await send(session("one", read("x.ts")));
+    await send(session("two", read("x.ts")));
+    await accountAll();
+    await pool().query(
+      `insert into trace_file (user_id, trace_id, position, path, name, action, added, removed, replayed, counted)
+       select $1, $2, position, 'x.ts', 'x.ts', 'read', 0, 0, false, true from generate_series(100, 3099) as position`,
+      [userId, await findId("one")],
+    );
+    expect(await found("x.ts")).toEqual(["About two: x.ts 1/0 +0 −0", "About one: x.ts 3001/0 +0 −0"]);
+    const first = await listTouching(userId, { path: "x.ts", action: "any", limit: 1 });
+    expect(await found("x.ts", { cursor: first.nextCursor })).toEqual(["About one: x.ts 3001/0 +0 −0"]);
+    expect(await found("x.ts", { action: "changed" })).toEqual([]);
+    expect(await searchSourceIds(userId, "file:x.ts")).toEqual(["one", "two"]);
+    expect(await searchSourceIds(userId, "file:x.ts -changed:x.ts")).toEqual(["one", "two"]);
+  });
+
   test("a stranger sees nothing of them, and nothing of a session's files", async () => {
     await send(session("one", edit("x.ts")));
     await accountAll();

@@ -5,11 +5,12 @@ import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { maskingForm, rulingForm } from "#lib/findings/schema";
+import { getDayStart } from "#lib/usage/days";
 import { isoDay } from "../../components/date-format";
 import type { FormState } from "../../components/form";
 import { askFirst, refuseForeignOrigin, requireOwnOrigin, sent, text, toFormState } from "../../components/form-guard";
 import { orMissing } from "../../components/missing";
-import { getDayStart, readerZone } from "../../components/preferences";
+import { readerZone } from "../../components/preferences";
 
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");

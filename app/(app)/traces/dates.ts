@@ -1,6 +1,6 @@
 import { parseInstant } from "#lib/core/fields";
+import { addDays } from "#lib/usage/days";
 import { isoDay } from "../../components/date-format";
-import { addDays } from "../../components/preferences";
 
 export type DatePreset = { label: string; from: string };
 

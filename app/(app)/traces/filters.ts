@@ -1,8 +1,8 @@
 import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
+import { getDayStart } from "#lib/usage/days";
 import type { SearchParams } from "../../components/pages";
-import { getDayStart } from "../../components/preferences";
 import { filterQuery, type GivenFilters, withQuery } from "./hrefs";
 
 export type ListRequest = {

@@ -26,7 +26,8 @@ import { deleteAllHref, filterQuery, getFilterValues, listHref, toSearchParams }
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
 import { formatSessionCount, maxCounted, maxFound, NoHits } from "./no-hits";
-import { Instead, Lag, SearchBox } from "./search-notices";
+import { SearchBox } from "./search-field";
+import { Instead, Lag } from "./search-notices";
 import { Selection } from "./selection";
 import { OrderSwitch, SortMenu, ViewMenu } from "./sort-menu";
 import { readStandings } from "./standings";

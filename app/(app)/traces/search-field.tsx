@@ -2,12 +2,34 @@
 import { useRouter } from "next/navigation";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { keepSearch, keptSearches } from "../../components/kept-searches";
+import { HiddenFilters } from "./filter-menu";
+import { type GivenFilters, without } from "./hrefs";
 
 /** Results show after this pause. */
 const pauseMs = 200;
 const maxShown = 8;
 
-export function SearchField({ userId, q }: { userId: string; q: string }) {
+type SearchBoxProps = { userId: string; given: GivenFilters; order: "newest" | "best" };
+
+export function SearchBox({ userId, given, order }: SearchBoxProps) {
+  return (
+    <search className="min-w-0 grow max-sm:basis-0">
+      <form method="get" action="/traces" className="flex gap-2">
+        <label htmlFor="search" className="sr-only">
+          Search
+        </label>
+        <SearchField userId={userId} q={given.q ?? ""} />
+        <HiddenFilters given={without(given, "q")} />
+        {order === "newest" && given.q && <input type="hidden" name="order" value={order} />}
+        <button type="submit" className="button max-sm:hidden">
+          Search
+        </button>
+      </form>
+    </search>
+  );
+}
+
+function SearchField({ userId, q }: { userId: string; q: string }) {
   const router = useRouter();
   const field = useRef<HTMLInputElement>(null);
   const [options, setOptions] = useState<string[]>([]);

@@ -1,8 +1,6 @@
 import { correct } from "#lib/search/slips";
 import { Notice } from "../../components/notice";
-import { HiddenFilters } from "./filter-menu";
-import { type GivenFilters, listHref, without } from "./hrefs";
-import { SearchField } from "./search-field";
+import { type GivenFilters, listHref } from "./hrefs";
 
 type Props = { given: GivenFilters; corrected?: string; isPartial?: boolean };
 
@@ -48,25 +46,5 @@ export function Lag({ sessions }: { sessions: number }) {
         <p>{count} not yet searchable.</p>
       </Notice>
     </div>
-  );
-}
-
-type SearchBoxProps = { userId: string; given: GivenFilters; order: "newest" | "best" };
-
-export function SearchBox({ userId, given, order }: SearchBoxProps) {
-  return (
-    <search className="min-w-0 grow max-sm:basis-0">
-      <form method="get" action="/traces" className="flex gap-2">
-        <label htmlFor="search" className="sr-only">
-          Search
-        </label>
-        <SearchField userId={userId} q={given.q ?? ""} />
-        <HiddenFilters given={without(given, "q")} />
-        {order === "newest" && given.q && <input type="hidden" name="order" value={order} />}
-        <button type="submit" className="button max-sm:hidden">
-          Search
-        </button>
-      </form>
-    </search>
   );
 }

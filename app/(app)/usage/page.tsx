@@ -1,5 +1,7 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
+import { usedTokens } from "#lib/traces/tokens";
+import { addDays } from "#lib/usage/days";
 import { readMonth } from "#lib/usage/month";
 import { countDueTraces, countUndated, findLastUse } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
@@ -7,14 +9,14 @@ import { usageDay, usageFacets } from "#lib/usage/schema";
 import { Counting } from "../../components/counting";
 import { isoDay } from "../../components/date-format";
 import { formatCount, formatQuantity } from "../../components/figures";
-import { addDays, readerZone } from "../../components/preferences";
+import { readerZone } from "../../components/preferences";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
 import { MonthSection } from "./month";
 import { Estimated, Recorded, TierNotPriced, Unpriced } from "./notes";
 import { filterNames, type Measure, readUsageParams, type UsageRequest, usageHref } from "./range";
 import { RangeForm } from "./range-form";
-import { facetTexts, makeChart, makeYardstick, usedTokens } from "./shape";
+import { facetTexts, makeChart, makeYardstick } from "./shape";
 import { Totals } from "./totals";
 import { dayText } from "./words";
 
@@ -87,7 +89,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
 
 function usualMeasure({ total }: UsageReport): Measure {
   if (total.costNano > 0) return "cost";
-  return usedTokens(total) + total.tokenCount > 0 ? "tokens" : "messages";
+  return usedTokens(total, total.tokenCount) > 0 ? "tokens" : "messages";
 }
 
 function Filters({ request }: { request: UsageRequest }) {
@@ -117,7 +119,7 @@ function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport;
   const { messages, uncounted, untimed } = total;
   const isLinked = byFacet.pr !== undefined || byFacet.branch?.values.some(({ value }) => value !== null);
   // Requests have more tokens than their messages count.
-  const isRecorded = usedTokens(total) > total.tokenCount;
+  const isRecorded = usedTokens(total, 0) > total.tokenCount;
   return (
     <p className="max-w-[72ch] text-code text-muted">
       {isRecorded

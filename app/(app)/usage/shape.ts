@@ -1,3 +1,4 @@
+import { usedTokens } from "#lib/traces/tokens";
 import type { UsageReport, ValueUsage } from "#lib/usage/report";
 import { type Figures, noFigures, type UsageFacet } from "#lib/usage/schema";
 import type { Span } from "#lib/usage/spans";
@@ -29,20 +30,12 @@ export const facetTexts: Record<UsageFacet, { title: string; none: string; many:
   pr: { title: "Pull request", none: "no pull request", many: "pull requests" },
 };
 
-/** Input, output, and cache reads and writes. */
-export const usedTokens = (
-  of: Omit<
-    Figures,
-    "compared" | "costNano" | "recordedNano" | "unpricedTokens" | "tokenCount" | "messages" | "sessions"
-  >,
-): number => of.inputTokens + of.outputTokens + of.cacheReadTokens + of.cacheWrite5mTokens + of.cacheWrite1hTokens;
-
 export type Yardstick = { measure: Measure; read: (figures: Figures) => number };
 
 export function makeYardstick(measure: Measure, total: Figures): Yardstick {
   const reads: Record<Measure, (figures: Figures) => number> = {
     cost: ({ costNano }) => costNano,
-    tokens: usedTokens(total) > 0 ? usedTokens : ({ tokenCount }) => tokenCount,
+    tokens: usedTokens(total, 0) > 0 ? (figures) => usedTokens(figures, 0) : ({ tokenCount }) => tokenCount,
     messages: ({ messages }) => messages,
     sessions: ({ sessions }) => sessions,
   };

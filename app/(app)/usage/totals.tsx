@@ -1,8 +1,9 @@
+import { usedTokens } from "#lib/traces/tokens";
 import type { UsageReport } from "#lib/usage/report";
 import type { Figures } from "#lib/usage/schema";
 import { formatCompact, formatCount } from "../../components/figures";
 import { type Measure, measures, type UsageRequest, usageHref } from "./range";
-import { makeYardstick, usedTokens } from "./shape";
+import { makeYardstick } from "./shape";
 import { exactAmount, percent, shortAmount } from "./words";
 
 export function Totals({ report, request, measure }: { report: UsageReport; request: UsageRequest; measure: Measure }) {
@@ -28,7 +29,7 @@ export function Totals({ report, request, measure }: { report: UsageReport; requ
           );
         })}
       </ul>
-      {usedTokens(total) > 0 && <Split total={total} />}
+      {usedTokens(total, 0) > 0 && <Split total={total} />}
     </div>
   );
 }

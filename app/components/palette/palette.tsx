@@ -27,7 +27,7 @@ function Search({ onDone }: { onDone: () => void }) {
   const [query, setQuery] = useState("");
   const [actions, setActions] = useState<PaletteEntry[]>([]);
   useEffect(() => setActions(openActions()), []);
-  const { found, hasFailed } = useNames(query, true);
+  const { found, hasFailed } = useNames(query);
   const groups = groupEntries(query, actions, found);
   const list = useRef<HTMLDivElement>(null);
   const choose = (entry: PaletteEntry) => {
@@ -106,12 +106,11 @@ function Search({ onDone }: { onDone: () => void }) {
 const pauseMs = 60;
 
 /** The last answer stays until the next one arrives. */
-function useNames(query: string, isOpen: boolean): { found: NamesResponse | undefined; hasFailed: boolean } {
+function useNames(query: string): { found: NamesResponse | undefined; hasFailed: boolean } {
   const [found, setFound] = useState<NamesResponse>();
   const [hasFailed, setFailed] = useState(false);
   const asked = query.trim();
   useEffect(() => {
-    if (!isOpen) return;
     const leaving = new AbortController();
     const ask = async () => {
       const response = await fetch(`/api/names?${new URLSearchParams(asked ? { q: asked } : {})}`, {
@@ -126,6 +125,6 @@ function useNames(query: string, isOpen: boolean): { found: NamesResponse | unde
       clearTimeout(timer);
       leaving.abort();
     };
-  }, [asked, isOpen]);
+  }, [asked]);
   return { found, hasFailed };
 }

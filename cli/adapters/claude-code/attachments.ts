@@ -11,7 +11,8 @@ export type AttachedFile = { type?: string; name?: string };
 
 export type Attached = {
   messages: Message[];
-  file?: AttachedFile /** Whether it waited in the queue. */;
+  file?: AttachedFile;
+  /** It waited in the prompt queue. */
   isQueued?: boolean;
 };
 

@@ -39,7 +39,7 @@ export function readMessages(record: Fields, context: LineContext): Message[] | 
 function readBlock(block: Fields, record: Fields, context: LineContext): Message[] {
   const type = asString(block.type) ?? "(none)";
   if (type === "text") return readText(asString(block.text), record);
-  if (callTypes.has(type)) return [makeToolCall(asString(block.name) ?? "tool", asString(block.id), block.input)];
+  if (callTypes.has(type)) return [makeToolCall(block.name, block.id, block.input)];
   if (resultTypes.has(type)) return [readResult(block, record, context)];
   if (silentTypes.has(type)) return [];
   switch (type) {
@@ -105,7 +105,7 @@ function readResult(block: Fields, record: Fields, { dialect, outputs, unhandled
   const { content } = block;
   const parsed = isFields(content) ? dialect.readOutput?.(content) : undefined;
   return makeToolResult(outputs.readWhole(parsed?.output ?? readOutputText(content, unhandled)), {
-    callId: asString(block.tool_use_id),
+    callId: block.tool_use_id,
     isError: block.is_error === true || details.status === "error" || (isFields(content) && isFailure(content)),
     exitCode: isFields(content) ? asCount(content.return_code) : undefined,
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),

@@ -59,6 +59,6 @@ function readList(path: string): unknown {
   try {
     return statSync(path).isFile() ? parseJson(readFileSync(path, "utf8")) : undefined; // A pipe would block.
   } catch {
-    return undefined; /** Crush was never started here, or the list can't be read. */
+    return undefined; // Crush was never started here, or the list can't be read.
   }
 }

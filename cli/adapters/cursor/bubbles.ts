@@ -1,4 +1,4 @@
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, isFields, parseJson, toList } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import {
   makeToolCall,
@@ -40,20 +40,19 @@ function parseRichText(value: unknown): string {
 function readNodeText(node: unknown, depth = 0): string {
   if (!isFields(node) || depth > 32) return "";
   if (node.type === "linebreak") return "\n";
-  const children = Array.isArray(node.children) ? node.children : [];
+  const children = toList(node.children);
   const separator = children.some((child) => isFields(child) && child.type === "paragraph") ? "\n" : "";
   return (asString(node.text) ?? "") + children.map((child) => readNodeText(child, depth + 1)).join(separator);
 }
 
 function listAttachments({ context, images }: Fields): Fields[] {
   const about = asFields(context);
-  const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-  const files = [...listed(about.fileSelections), ...listed(about.folderSelections)].filter(isFields);
+  const files = [...listFields(about.fileSelections), ...listFields(about.folderSelections)];
   const names = files.map(({ uri, relativePath }) => {
     const path = isFields(uri) ? (asString(uri.fsPath) ?? asString(uri.path)) : asString(uri);
     return path ?? asString(relativePath);
   });
-  const pictures = [...listed(images), ...listed(about.selectedImages)].map((image) => ({
+  const pictures = [...toList(images), ...toList(about.selectedImages)].map((image) => ({
     type: "image",
     ...(isFields(image) && asString(image.path) && { name: asString(image.path) }),
   }));

@@ -64,7 +64,7 @@ export class GeminiMessages {
   }
 
   #readOutput({ result, resultDisplay }: Fields): string {
-    const outputs = toList(result)
+    const outputs = wrapInList(result)
       .map((part) => (isFields(part) && isFields(part.functionResponse) ? readResponse(part.functionResponse) : part))
       .map((part) => (typeof part === "string" ? part : isFields(part) ? this.#readText(part) : ""))
       .filter(Boolean);
@@ -85,7 +85,7 @@ export class GeminiMessages {
       text = "";
       attachments = [];
     };
-    for (const part of toList(content)) {
+    for (const part of wrapInList(content)) {
       if (before && isFields(part) && (part.inlineData ?? part.fileData) !== undefined) {
         if (before.result) before.result.content = joinTexts([before.result.content, this.#readText(part)]);
         continue;
@@ -136,5 +136,5 @@ function readThought({ subject, description, timestamp }: Fields): Message[] {
   return toThoughts(joinTexts([subject, description], "\n\n")).map((thought) => withTime(thought, timestamp));
 }
 
-const toList = (value: unknown): unknown[] =>
+const wrapInList = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];

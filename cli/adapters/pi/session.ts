@@ -97,7 +97,7 @@ export class PiSession {
     const from = asString(branchedFrom) ?? asString(parentSession);
     if (!from) return;
     this.#session.note("forkedFrom", this.#prefix + parseSessionId(from));
-    if (parseSessionId(from) === this.#storedId) this.#forkedAt = toMilliseconds(timestamp);
+    if (parseSessionId(from) === this.#storedId) this.#forkedAt = parseTime(timestamp);
   }
 
   noteParent(id: string): void {
@@ -160,7 +160,7 @@ export class PiSession {
     const [, code] =
       (isError && message.toolName === "bash" && /\nCommand exited with code (\d{1,3})$/.exec(output)) || [];
     return makeToolResult(output, {
-      callId: asString(message.toolCallId),
+      callId: message.toolCallId,
       isError,
       exitCode: code === undefined ? undefined : Number(code),
       durationMs: asCount(message.durationMs),
@@ -194,7 +194,7 @@ export class PiSession {
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
   #send(messages: Message[], record: Fields, at: unknown, facts: EntryFacts = {}): void {
-    const isStored = this.#forkedAt > 0 && toMilliseconds(record.timestamp) < this.#forkedAt;
+    const isStored = this.#forkedAt > 0 && parseTime(record.timestamp) < this.#forkedAt;
     const isReplayed = this.#originals.recognize(makeEntryKey(record)) || isStored;
     this.#session.add(messages, { at, uuid: record.id, isReplayed, ...facts });
   }
@@ -226,4 +226,4 @@ function readUsage(usage: unknown): Usage | undefined {
   });
 }
 
-const toMilliseconds = (at: unknown): number => Date.parse(asTimestamp(at) ?? "1970-01-01T00:00:00Z");
+const parseTime = (at: unknown): number => Date.parse(asTimestamp(at) ?? "1970-01-01T00:00:00Z");

@@ -1,8 +1,8 @@
-import { type Fields, isFields } from "../../files/json.ts";
+import { type Fields, isFields, toList } from "../../files/json.ts";
 import type { Message, Unhandled } from "../adapter.ts";
 import { makeToolCall, makeToolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { formatData } from "../pictures.ts";
-import { asFields, asString } from "../values.ts";
+import { asFields, asString, listFields } from "../values.ts";
 
 export const source = "zed";
 
@@ -11,8 +11,6 @@ export function readVariant(value: unknown): [string, unknown] {
   if (typeof value === "string") return [value, undefined];
   return (isFields(value) && Object.entries(value)[0]) || ["(none)", undefined];
 }
-
-const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 export function readUserMessages(content: unknown, unhandled: Unhandled): Message[] {
   const attachments: Fields[] = [];
@@ -105,17 +103,13 @@ export function readOlderMessages(message: Fields, unhandled: Unhandled): Messag
     unhandled(`role.${asString(role) ?? "(none)"}`);
     return [];
   }
-  const said = toList(message.segments)
-    .filter(isFields)
-    .flatMap((segment): Message[] => {
-      if (segment.type === "text") return toTexts(role, segment.text);
-      if (segment.type === "thinking") return toThoughts(segment.text);
-      if (segment.type !== "redacted_thinking") unhandled(`segment.${asString(segment.type) ?? "(none)"}`);
-      return [];
-    });
-  const calls = toList(message.tool_uses)
-    .filter(isFields)
-    .map(({ id, name, input }) => makeToolCall(name, id, input));
-  const results = toList(message.tool_results).filter(isFields);
+  const said = listFields(message.segments).flatMap((segment): Message[] => {
+    if (segment.type === "text") return toTexts(role, segment.text);
+    if (segment.type === "thinking") return toThoughts(segment.text);
+    if (segment.type !== "redacted_thinking") unhandled(`segment.${asString(segment.type) ?? "(none)"}`);
+    return [];
+  });
+  const calls = listFields(message.tool_uses).map(({ id, name, input }) => makeToolCall(name, id, input));
+  const results = listFields(message.tool_results);
   return [...said, ...calls, ...results.map((result) => readResult("", result, unhandled))];
 }

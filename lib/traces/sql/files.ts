@@ -84,7 +84,7 @@ export async function readTouching(
     ? Prisma.sql`(select distinct trace_id from trace_file where user_id = ${userId} and ${isNamed(file)}) as hit
         cross join lateral (select ${fields} from trace where ${isSelected(userId, selection)} and id = hit.trace_id ${from}
           limit 1) as trace`
-    : Prisma.sql`(select ${fields} from trace where ${isSelected(userId, selection)} ${from} ${listOrder}) as trace`;
+    : Prisma.sql`(select ${fields} from trace where ${isSelected(userId, selection)} ${from} ${listOrder({})}) as trace`;
   if (!rare) await tx.query("set local enable_sort = off");
   const { rows } = await tx.query<TouchingRow>(Prisma.sql`
     select trace.id as "traceId", source, title, project, activity_at as "activityAt", stored_at as "storedAt", dated, found.*

@@ -5,6 +5,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { activity, messageQuarter, spend, spending, traceQuarters } from "#lib/db/sql/usage-rows";
+import { quarterMs } from "#lib/usage/spans";
 
 const summed = [...activity, ...spending] as const;
 export const columns = ["sessions", ...summed] as const;
@@ -21,7 +22,7 @@ export const sumMessageUsage = (): string =>
 
 /** Whole quarters of an hour since 1970, rounded down. */
 export const toQuarters = (moments: Date[]): number[] =>
-  moments.map((moment) => Math.floor(moment.getTime() / 900_000));
+  moments.map((moment) => Math.floor(moment.getTime() / quarterMs));
 
 const boundaries = "$2::int[]";
 const [first, last] = [`(${boundaries})[1]`, `(${boundaries})[cardinality(${boundaries})]`];

@@ -6,7 +6,12 @@ import { dropFileTerms } from "../../../app/(app)/traces/[id]/frame/links.ts";
 import { stepTurn, turnAt } from "../../../app/(app)/traces/[id]/outline/turns.ts";
 import { parseSegmentRequest } from "../../../app/(app)/traces/[id]/segments/request.ts";
 import { cutSegment, rowsWithin } from "../../../app/(app)/traces/[id]/segments/rows.ts";
-import { changeSegments } from "../../../app/(app)/traces/[id]/segments/segment-changes.ts";
+import {
+  changeSegments,
+  findNextLoad,
+  type LoadPlace,
+  type SegmentEdge,
+} from "../../../app/(app)/traces/[id]/segments/segment-changes.ts";
 import { Chips } from "../../../app/(app)/traces/chips.tsx";
 
 const positions = Array.from({ length: 20 }, (_, index) => index * 10);
@@ -65,6 +70,17 @@ describe("the segments on a page", () => {
     const ended = changeSegments(list, { type: "later", segment: undefined });
     expect(ended[0]?.later).toBe(false);
     expect(changeSegments(list, { type: "earlier", segment: undefined })[0]?.earlier).toBe(false);
+  });
+
+  test("grow at an edge that is near, has more, and did not fail", () => {
+    const next = (near: SegmentEdge[], failed: LoadPlace[] = [], list = [segment(300), segment(400)]) =>
+      findNextLoad(list, new Set(near), new Set(failed))?.request;
+    expect(next([])).toBeUndefined();
+    expect(next(["later", "earlier"])).toEqual({ before: 300 });
+    expect(next(["later", "earlier"], ["earlier"])).toEqual({ after: 499 });
+    expect(next(["later", "earlier"], ["earlier", "later"])).toBeUndefined();
+    expect(next(["later", "earlier"], ["jump"], [segment(0, { earlier: false })])).toEqual({ after: 99 });
+    expect(next(["later"], [], [segment(0, { later: false })])).toBeUndefined();
   });
 });
 

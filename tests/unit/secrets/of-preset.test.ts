@@ -22,6 +22,11 @@ test.each(examples)("a placeholder in its place is none: $rule $kind %#", ({ tex
   expect(found(text.replace(secret, () => placeholder))).toEqual([]);
 });
 
+test.each(["vca", "vci", "vcr"])("a Vercel token without a digit is found: %s", (head) => {
+  const secret = `${head}_kQzWbTnXrGvLmDpYcHsJfRtB`;
+  expect(found(`export X=${secret}\n`)).toEqual([{ kind: "vercel", secret }]);
+});
+
 test("what is masked, a part of a word, or a name is none", () => {
   const [secret = ""] = examples.flatMap((one) => (one.secret.startsWith("vca_") ? [one.secret] : []));
   expect(found(secret)).toHaveLength(1);

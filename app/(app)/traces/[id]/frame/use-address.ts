@@ -1,6 +1,7 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { leaving } from "../../../../components/navigation";
+import { maxPosition } from "../segments/segment-changes";
 import { articleAt, type Edge, getPosition, type Target, topArticle } from "./geometry";
 import type { View } from "./links";
 
@@ -75,7 +76,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const toEdge = useCallback(
     (edge: Edge) => {
       save();
-      enter("before", edge === "end" ? afterAll : undefined);
+      enter("before", edge === "end" ? maxPosition : undefined);
       jump({ edge });
     },
     [jump, save],
@@ -109,9 +110,6 @@ function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   }, [jump]);
   return isArrived;
 }
-
-/** The largest position. */
-const afterAll = 2_147_483_647;
 
 function enter(name: "at" | "before", position: number | undefined): void {
   const address = new URL(location.href);

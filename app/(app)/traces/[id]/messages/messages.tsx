@@ -11,11 +11,11 @@ export type { View };
  * Renders rows without state in the browser; the client acts on attributes:
  *
  * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it), `data-kind`,
- * `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]`.
+ *   `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]`.
  * - `details[data-fold]`; `data-open` if the server opens it; `data-load`, `data-part` and `data-positions` for a
- * body that is loaded on opening.
+ *   body that is loaded on opening.
  * - `button[data-copy]`: `block` and `command` copy the `pre` beside it; `message` copies the messages at
- * `data-positions`.
+ *   `data-positions`.
  * - `[data-divider]`: a line for a gap or a new day.
  * - `[data-wrap="off"]` on an ancestor: long lines of code scroll.
  */
@@ -35,8 +35,8 @@ export async function drawMessages(rows: ReaderRow[], view: View, talk: boolean)
 const drawRow: Scene["drawRow"] = (row, scene) => <Row key={row.position} row={row} scene={scene} />;
 
 /**
- * @param part a part's index, or `part.block+offset` for the rest of a block @returns undefined if `part`, which
- * comes from the browser, names none
+ * @param part a part's index, or `part.block+offset` for the rest of a block
+ * @returns undefined if `part`, which comes from the browser, names none
  */
 export async function drawBody(row: ReaderRow, view: View, part = "0"): Promise<string | undefined> {
   const [, partIndex, blockIndex, offset] = /^(\d{1,4})(?:\.(\d{1,4})\+(\d{1,9}))?$/.exec(part) ?? [];

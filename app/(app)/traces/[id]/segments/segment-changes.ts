@@ -4,9 +4,10 @@ import type { SegmentRequest } from "./request";
 
 export type SegmentChange =
   | { type: "reset"; segment: Segment }
-  | { type: "earlier" | "later" | "again"; segment: Segment | undefined };
+  | { type: SegmentEdge | "again"; segment: Segment | undefined };
 
-export type LoadPlace = "earlier" | "later" | "jump";
+export type SegmentEdge = "earlier" | "later";
+export type LoadPlace = SegmentEdge | "jump";
 
 export type SegmentLoad = {
   place: LoadPlace;
@@ -39,27 +40,22 @@ export function findCovering(list: Segment[], target: Target): Segment | undefin
   return outer && !(target.edge === "start" ? outer.earlier : outer.later) ? outer : undefined;
 }
 
-const screensAhead = 2;
-/** Scrolled by a fast wheel in the second that a busy server takes. */
-const minPixelsAhead = 3000;
-
-export const getReach = (): number => Math.max(window.innerHeight * screensAhead, minPixelsAhead);
-
+/** @param near the edges that the reader may reach soon */
 export function findNextLoad(
   segments: Segment[],
-  rect: DOMRect,
-  failed: LoadPlace | undefined,
+  near: ReadonlySet<SegmentEdge>,
+  failed: ReadonlySet<LoadPlace>,
 ): SegmentLoad | undefined {
   const [first] = segments;
   const last = segments.at(-1);
-  const reach = getReach();
-  if (first?.earlier && rect.top > -reach && failed !== "earlier")
+  const isDue = (edge: SegmentEdge) => near.has(edge) && !failed.has(edge);
+  if (first?.earlier && isDue("earlier"))
     return {
       place: "earlier",
       request: { before: first.first },
       toChange: (segment) => ({ type: "earlier", segment }),
     };
-  if (last?.later && rect.bottom < window.innerHeight + reach && failed !== "later")
+  if (last?.later && isDue("later"))
     return { place: "later", request: { after: last.last }, toChange: (segment) => ({ type: "later", segment }) };
   return undefined;
 }
@@ -74,7 +70,7 @@ export const loadAgain = ({ first }: Segment, onCome: () => void): SegmentLoad =
   },
 });
 
-const maxPosition = 2_147_483_647;
+export const maxPosition = 2_147_483_647;
 
 export const loadTarget = (target: Target, onNone?: () => void): SegmentLoad => ({
   place: "jump",

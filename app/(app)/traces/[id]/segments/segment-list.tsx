@@ -1,16 +1,16 @@
 "use client";
 import { memo, type RefObject, useCallback } from "react";
 import type { Segment } from "./render";
-import type { LoadPlace } from "./segment-changes";
+import type { LoadPlace, SegmentEdge } from "./segment-changes";
 
 type Props = {
   list: RefObject<HTMLDivElement | null>;
   segments: Segment[];
   /** @returns a function to call on unmount */
   onMount: (element: HTMLElement) => () => void;
-  failed: LoadPlace | undefined;
+  failed: ReadonlySet<LoadPlace>;
   live: boolean;
-  retry: () => void;
+  retry: (place: LoadPlace) => void;
   href: (query: Record<string, string>) => string;
 };
 
@@ -22,15 +22,11 @@ export function SegmentList({ list, segments, failed, live, retry, href, onMount
       {/* Messages' own headings come below this one. */}
       <h2 className="sr-only [overflow-anchor:none]">Messages</h2>
       {first?.earlier && (
-        <Edge
-          failed={failed === "earlier"}
-          retry={retry}
-          href={href({ before: String(first.first) })}
-          name="Earlier"
-          live={live}
-        />
+        <div data-edge="earlier" className="[overflow-anchor:none]">
+          <Edge edge="earlier" href={href({ before: String(first.first) })} {...{ failed, retry, live }} />
+        </div>
       )}
-      {/* Only messages take part in scroll anchoring (reader.css). */}
+      {/* Only messages take part in scroll anchoring. */}
       <div ref={list} className="min-w-0" data-messages>
         {segments.map((segment) => (
           // A grown segment and another view get new elements, which restores their folds.
@@ -39,19 +35,13 @@ export function SegmentList({ list, segments, failed, live, retry, href, onMount
       </div>
       {last?.later && (
         // A message near the end of the loaded part must be able to scroll to the top.
-        <div data-edge="" className={live ? "min-h-dvh" : undefined}>
-          <Edge
-            failed={failed === "later"}
-            retry={retry}
-            href={href({ after: String(last.last) })}
-            name="Later"
-            live={live}
-          />
+        <div data-edge="later" className={`[overflow-anchor:none] ${live ? "min-h-dvh" : ""}`}>
+          <Edge edge="later" href={href({ after: String(last.last) })} {...{ failed, retry, live }} />
         </div>
       )}
-      {failed === "jump" && (
+      {failed.has("jump") && (
         <div className="fixed bottom-[calc(var(--tabs)+1rem)] left-1/2 z-[6] w-max max-w-[calc(100vw-2rem)] -translate-x-1/2 rounded-block border border-hairline bg-overlay px-3 shadow-lg print:hidden">
-          <Retry retry={retry} />
+          <Retry retry={() => retry("jump")} />
         </div>
       )}
     </>
@@ -72,20 +62,18 @@ const SegmentView = memo(function SegmentView({ segment, onMount }: { segment: S
   );
 });
 
-type EdgeProps = { failed: boolean; retry: () => void; href: string; name: "Earlier" | "Later"; live: boolean };
+type EdgeProps = Pick<Props, "failed" | "retry" | "live"> & { edge: SegmentEdge; href: string };
 
 /** A link without script; with it, a loading message. */
-function Edge({ failed, retry, href, name, live }: EdgeProps) {
+function Edge({ edge, failed, retry, href, live }: EdgeProps) {
+  const isLater = edge === "later";
   return (
-    <div
-      data-edge=""
-      className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}
-    >
-      {failed ? (
-        <Retry retry={retry} />
+    <div className={`${isLater ? "sticky top-(--bars)" : ""} py-3 text-code`}>
+      {failed.has(edge) ? (
+        <Retry retry={() => retry(edge)} />
       ) : (
-        <a href={href} rel={name === "Later" ? "next" : "prev"} className="link target">
-          {live ? `Loading ${name.toLowerCase()} messages…` : name}
+        <a href={href} rel={isLater ? "next" : "prev"} className="link target">
+          {live ? `Loading ${edge} messages…` : isLater ? "Later" : "Earlier"}
         </a>
       )}
     </div>

@@ -17,12 +17,12 @@ import {
   changeSegments,
   findCovering,
   findNextLoad,
-  getReach,
   isOtherView,
   type LoadPlace,
   loadAgain,
   loadTarget,
   type SegmentChange,
+  type SegmentEdge,
   type SegmentLoad,
 } from "./segment-changes";
 
@@ -37,15 +37,16 @@ type Props = {
 export function useSegments({ list, supply, talk, initial, onHidden }: Props) {
   const { segments, placed, pending, lastChange, change } = useChanges(initial, talk);
   const current = useRef(segments);
-  const { failedPlace, failed, fail, load } = useLoad({ supply, talk, pending, change, onHidden });
+  const { failedPlaces, failed, forget, load } = useLoad({ supply, talk, pending, change, onHidden });
+  const near = useRef(new Set<SegmentEdge>());
   const target = useRef<Target>(undefined);
   const missed = useRef<Target>(undefined);
 
   const advance = useCallback(() => {
-    if (!list.current || !pending.isIdle() || isOtherView(current.current, talk)) return;
-    const next = findNextLoad(current.current, list.current.getBoundingClientRect(), failedPlace.current);
+    if (!pending.isIdle() || isOtherView(current.current, talk)) return;
+    const next = findNextLoad(current.current, near.current, failedPlaces.current);
     if (next) load(next);
-  }, [list, pending, failedPlace, talk, load]);
+  }, [pending, failedPlaces, talk, load]);
 
   const jump = useCallback(
     async (wanted: Target) => {
@@ -94,19 +95,15 @@ export function useSegments({ list, supply, talk, initial, onHidden }: Props) {
     if (isThere || pending.isIdle()) target.current = undefined;
   }, [segments, placed, pending, lastChange, list]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: observing again after each change reports an edge that is still near
-  useEffect(() => {
-    const observer = new IntersectionObserver(advance, { rootMargin: `${getReach()}px 0px` });
-    for (const edge of document.querySelectorAll("[data-edge]")) observer.observe(edge);
-    return () => observer.disconnect();
-  }, [segments, placed, advance]);
+  useNearEdges({ near, placed, failed, advance });
 
-  const retry = useCallback(() => {
-    const place = failedPlace.current;
-    fail(undefined);
-    if (place === "jump" && missed.current) jump(missed.current);
-    else advance();
-  }, [failedPlace, fail, advance, jump]);
+  const retry = useCallback(
+    (place: LoadPlace) => {
+      forget(place);
+      if (place === "jump" && missed.current) jump(missed.current);
+    },
+    [forget, jump],
+  );
 
   return { segments, failed, retry, jump, follow };
 }
@@ -136,18 +133,56 @@ function useChanges(initial: Segment, talk: boolean) {
   return { segments, placed, pending, lastChange, change };
 }
 
+const screensAhead = 2;
+/** Scrolled by a fast wheel in the second that a busy server takes. */
+const minPixelsAhead = 3000;
+
+type NearProps = {
+  near: RefObject<Set<SegmentEdge>>;
+  placed: number;
+  failed: ReadonlySet<LoadPlace>;
+  advance: () => void;
+};
+
+function useNearEdges({ near, placed, failed, advance }: NearProps) {
+  const failedEdges = [...failed].filter((place) => place !== "jump").join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after each change and failure, observing again reports the edges that are still near
+  useEffect(() => {
+    near.current.clear();
+    const onCross = (entries: IntersectionObserverEntry[]) => {
+      for (const { target, isIntersecting } of entries) {
+        const edge = (target as HTMLElement).dataset.edge as SegmentEdge;
+        if (isIntersecting) near.current.add(edge);
+        else near.current.delete(edge);
+      }
+      advance();
+    };
+    const reach = Math.max(window.innerHeight * screensAhead, minPixelsAhead);
+    const observer = new IntersectionObserver(onCross, { rootMargin: `${reach}px 0px` });
+    for (const edge of document.querySelectorAll("[data-edge]")) observer.observe(edge);
+    return () => observer.disconnect();
+  }, [placed, failedEdges, near, advance]);
+}
+
 type LoadProps = Pick<Props, "supply" | "talk" | "onHidden"> &
   Pick<ReturnType<typeof useChanges>, "pending" | "change">;
 
+const none: ReadonlySet<LoadPlace> = new Set();
+
 function useLoad({ supply, talk, pending, change, onHidden }: LoadProps) {
   // A ref as well, since scrolling reads it between renders.
-  const failedPlace = useRef<LoadPlace>(undefined);
-  const [failed, setFailed] = useState<LoadPlace>();
+  const failedPlaces = useRef(none);
+  const [failed, setFailed] = useState(none);
 
-  const fail = useCallback((place: LoadPlace | undefined) => {
-    failedPlace.current = place;
-    setFailed(place);
+  const note = useCallback((places: ReadonlySet<LoadPlace>) => {
+    failedPlaces.current = places;
+    setFailed(places);
   }, []);
+
+  const forget = useCallback(
+    (place: LoadPlace) => note(new Set([...failedPlaces.current].filter((one) => one !== place))),
+    [note],
+  );
 
   /** @returns whether it failed and was not replaced */
   const load = useCallback(
@@ -156,18 +191,18 @@ function useLoad({ supply, talk, pending, change, onHidden }: LoadProps) {
       try {
         const loaded = await supply.segment(request, talk);
         if (!end()) return false;
-        fail(undefined);
+        note(none);
         if (loaded?.hidden && !isNear) onHidden();
         else change(toChange(loaded && { ...loaded, talk }));
         return false;
       } catch {
         if (!end()) return false;
-        fail(place);
+        note(new Set([...failedPlaces.current, place]));
         return true;
       }
     },
-    [supply, talk, pending, change, onHidden, fail],
+    [supply, talk, pending, change, onHidden, note],
   );
 
-  return { failedPlace, failed, fail, load };
+  return { failedPlaces, failed, forget, load };
 }
