@@ -26,12 +26,16 @@ export function inflate(
   let frames = 0;
   try {
     do {
-      if (room < 1) throw tooLarge(maxBytes);
       const chunkSize = frames === 0 ? (expected ?? firstChunkBytes(body, encoding, maxBytes)) : undefined;
       const next = encoding === "zstd" ? rest.subarray(0, endOfFrame(rest)) : rest;
-      const { buffer, engine } = decoders[encoding](next, { maxOutputLength: room, info: true, chunkSize });
+      const { buffer, engine } = decoders[encoding](next, {
+        maxOutputLength: Math.max(1, room),
+        info: true,
+        chunkSize,
+      });
       rest = rest.subarray(engine.bytesWritten);
       room -= buffer.byteLength;
+      if (room < 0) throw tooLarge(maxBytes); // Node takes no limit of 0, and a frame may be empty
       frames += 1;
       if (buffer.byteLength > 0) parts.push(buffer);
     } while (rest.byteLength > 0 && encoding === "zstd" && frames < maxFrames);
