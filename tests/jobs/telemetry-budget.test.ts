@@ -91,13 +91,15 @@ const quick = new Set([
 test.each(shapes.filter(([what]) => isLong || quick.has(what)))(
   "a report counts for at least what it adds to the database: %s",
   async (_what, count, parts) => {
-    const before = await storedBytes();
+    let before = 0;
     let cost = 0;
-    for (let round = 0; round < count; round += 1) {
+    for (let round = 0; round <= count; round += 1) {
+      if (round === 1) before = await storedBytes(); // a table's first rows also create its maps of free space
+
       const head = { schema: 1, deviceId: makeNoise(100), cliVersion: "1", platform: "p", arch: "a", command: "c" };
       const sent = { ...head, diagnostics: [], ...parts(round) };
       const submission = telemetryRequest.parse(sent);
-      cost += countCost(submission, Buffer.byteLength(JSON.stringify(sent)));
+      if (round > 0) cost += countCost(submission, Buffer.byteLength(JSON.stringify(sent)));
       await recordTelemetry(submission, undefined);
     }
     const grown = (await storedBytes()) - before;
