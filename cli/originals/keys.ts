@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import type { Host } from "../adapters/adapter.ts";
+import { CommandError } from "../errors.ts";
+import { configFolder, readTextIfAny, writeFileAtomically } from "../files/state-files.ts";
+
+/** The secret opens what is encrypted to the recipient. */
+export type Identity = { secret: string; recipient: string };
+
+export const keyPath = (host: Host): string => join(configFolder(host), "originals.key");
+/** A machine that only adds copies has this file instead of the key. */
+export const recipientPath = (host: Host): string => join(configFolder(host), "originals.recipient");
+
+const secretPrefix = "AGE-SECRET-KEY-1";
+const recipientForm = /^age1[02-9ac-hj-np-z]{58}$/;
+const charactersPerGroup = 5;
+
+export async function createIdentity(): Promise<Identity> {
+  const secret = await generateX25519Identity();
+  return { secret, recipient: await identityToRecipient(secret) };
+}
+
+/** @returns undefined if this is no secret key, or one with a mistake, which its checksum finds */
+async function toIdentity(secret: string): Promise<Identity | undefined> {
+  try {
+    return { secret, recipient: await identityToRecipient(secret) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads age's identity file: comments, empty lines and one secret key. */
+export async function parseKeyFile(text: string): Promise<Identity | undefined> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  return lines.length === 1 ? toIdentity((lines[0] ?? "").trim()) : undefined;
+}
+
+/** The form that `age-keygen` writes. */
+export const formatKeyFile = ({ secret, recipient }: Identity, createdAt: Date): string =>
+  `# created: ${createdAt.toISOString()}\n# public key: ${recipient}\n${secret}\n`;
+
+/** @throws CommandError if the file holds no key */
+export async function readIdentity(host: Host): Promise<Identity | undefined> {
+  const text = await readTextIfAny(keyPath(host));
+  if (text.trim() === "") return undefined;
+  const identity = await parseKeyFile(text);
+  if (!identity) throw new CommandError("failed", `${keyPath(host)} holds no age secret key. It was left as it is.`);
+  return identity;
+}
+
+export const writeIdentity = (host: Host, identity: Identity, createdAt = new Date()): Promise<void> =>
+  writeFileAtomically(keyPath(host), formatKeyFile(identity, createdAt));
+
+export const isRecipient = (text: string): boolean => recipientForm.test(text);
+
+/**
+ * Copies from this machine are encrypted to it.
+ *
+ * @throws CommandError if a file of keys holds something else
+ */
+export async function readRecipient(host: Host): Promise<string | undefined> {
+  const identity = await readIdentity(host);
+  if (identity) return identity.recipient;
+  const text = (await readTextIfAny(recipientPath(host))).trim();
+  if (text === "") return undefined;
+  if (!isRecipient(text)) throw new CommandError("failed", `${recipientPath(host)} holds no age recipient (age1…).`);
+  return text;
+}
+
+export const pinRecipient = (host: Host, recipient: string): Promise<void> =>
+  writeFileAtomically(recipientPath(host), `${recipient}\n`);
+
+/** The first eight hexadecimal digits of the recipient's SHA-256, which people compare. */
+export const getFingerprint = (recipient: string): string =>
+  createHash("sha256").update(recipient).digest("hex").slice(0, 8).toUpperCase();
+
+/** Formats a fingerprint as `4F2A 91C0`. */
+export const formatFingerprint = (fingerprint: string): string => fingerprint.replace(/^(.{4})(?=.)/, "$1 ");
+
+/** The recovery phrase is the secret key itself, in groups. Its prefix is the same for every key. */
+export function formatPhrase({ secret }: Identity): string {
+  const letters = secret.slice(secretPrefix.length);
+  return (letters.match(new RegExp(`.{1,${charactersPerGroup}}`, "g")) ?? []).join(" ");
+}
+
+/** @returns undefined for a wrong phrase */
+export function parsePhrase(text: string): Promise<Identity | undefined> {
+  const letters = text.replace(/\s/g, "").toUpperCase();
+  return toIdentity(letters.startsWith(secretPrefix) ? letters : secretPrefix + letters);
+}
+
+/** Seals the key file with a passphrase (age's scrypt), as `age -p` does. */
+export function sealIdentity(identity: Identity, passphrase: string): Promise<Uint8Array> {
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase(passphrase);
+  return encrypter.encrypt(formatKeyFile(identity, new Date()));
+}
+
+/** @returns undefined for a wrong passphrase or a file that is no sealed key */
+export async function openSealedIdentity(sealed: Uint8Array, passphrase: string): Promise<Identity | undefined> {
+  const decrypter = new Decrypter();
+  decrypter.addPassphrase(passphrase);
+  try {
+    return await parseKeyFile(await decrypter.decrypt(sealed, "text"));
+  } catch {
+    return undefined;
+  }
+}
