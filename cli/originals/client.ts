@@ -132,12 +132,16 @@ export async function putOriginal(
 ): Promise<PutOutcome> {
   const json = { ...manifest, head: Buffer.from(manifest.head).toString("base64") };
   const headers = makeCondition(version);
-  const request = { method: "PUT", json, headers, returnsErrors: true, timeoutSeconds: 120 } as const;
-  const { status, body, headers: answered } = await api.request(pathOf(source, sourceId), request);
-  if (status === 412) return "changed";
-  if (status === 409 && body.error === "parts_missing") return { missing: toList(body.missing).map(toText) };
-  if (status >= 400) throw new HttpError(status, body, answered);
-  return { version: toText(body.version) };
+  try {
+    const request = { method: "PUT", json, headers, timeoutSeconds: 120 } as const;
+    const { body } = await api.request(pathOf(source, sourceId), request);
+    return { version: toText(body.version) };
+  } catch (error) {
+    if (isStatus(error, 412)) return "changed";
+    if (isStatus(error, 409) && error.code === "parts_missing")
+      return { missing: toList(error.problem.missing).map(toText) };
+    throw error;
+  }
 }
 
 export async function deleteOriginal(api: Api, source: string, sourceId: string): Promise<void> {

@@ -133,6 +133,4 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** Whoever knows the recipient can write a head, so no path may leave the home. */
 const isSafePath = (path: string): boolean =>
-  path !== "" &&
-  !/[\\\0:]/.test(path) &&
-  path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
+  path !== "" && !/[\\\0:]/.test(path) && path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
