@@ -178,7 +178,7 @@ export const readDescription = {
 const authPath = (example: string) => z.object({ path: z.string().meta({ examples: [example] }) });
 const authError = z.object({ code: z.string(), message: z.string() });
 
-/** better-auth's contract, not ours, has the statuses and bodies of these routes. */
+/** better-auth defines the statuses and bodies of these routes. */
 export const callAuth = {
   methods: ["GET"],
   path: "/api/auth/{path}",

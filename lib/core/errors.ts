@@ -90,7 +90,7 @@ export class StoreOutageError extends SpoorError {
   }
 }
 
-/** Clients must not tell missing objects from another user's. */
+/** Clients must not be able to distinguish a missing object from another user's. */
 export const notFound = () => new SpoorError("not_found");
 
 export const insufficientScope = (needed: string) =>
@@ -142,7 +142,7 @@ const outageKinds = new Set(["DatabaseNotReachable", "ConnectionClosed", "Socket
 /** `pg` throws these messages without a code. */
 const outageMessages =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
-/** Returns true for errors that a later attempt may not meet: an unreachable, full or locked database or store. */
+/** Returns true for errors that may be temporary: an unreachable, full or locked database or store. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StoreOutageError) return true;

@@ -28,7 +28,7 @@ export type EmbeddedDatabase = {
 };
 
 export type StartOptions = {
-  /** Others wait while a command owns the server, since it will stop it. */
+  /** Other processes wait while a command owns the server, since the command will stop it. */
   kind?: Kind;
   programs?: string | undefined;
   say?: (line: string) => void;
@@ -228,7 +228,7 @@ async function choosePlace(
 
 type ListenPlace = { listen_addresses: string; unix_socket_directories: string; port: number };
 
-/** @returns the failure, also of a start that takes over five seconds */
+/** @returns an error if the start fails or takes over five seconds */
 async function callStart(server: EmbeddedServer, place: ListenPlace): Promise<Error | undefined> {
   await removeStaleLockFile(server);
   const settings = { ...serverSettings, ...place };

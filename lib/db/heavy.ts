@@ -18,7 +18,7 @@ const longReads = {
   export: { perUser: limits.reads.exportsPerUser },
   answer: { perUser: limits.reads.longAnswersPerUser },
   outline: { perUser: limits.reads.outlinesPerUser },
-  // for whoever has the link
+  // readers of a share link
   sharedOutline: { perUser: 1 },
 };
 type LongRead = keyof typeof longReads;

@@ -6,7 +6,7 @@ const machine = z
   .string()
   .transform((name) => withoutInvisible(name).trim())
   .pipe(z.string().min(1, "must not be empty").max(limits.device.machine))
-  // The API's description does not see the bounds behind the pipe.
+  // OpenAPI can't derive the bounds after the pipe.
   .meta({
     minLength: 1,
     maxLength: limits.device.machine,

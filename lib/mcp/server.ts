@@ -72,7 +72,7 @@ function addTool(server: Sdk.McpServer, { name, title, description, input, run }
   });
 }
 
-/** Tells an agent what it can correct, and nothing of the server's inside. */
+/** Explains errors that an agent can correct, and reveals no internals. */
 function told(error: unknown, tool: string): string {
   if (error instanceof SpoorError) {
     const fields = (error.errors ?? []).map(({ path, message }) => `${path} ${message}.`);

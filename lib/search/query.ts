@@ -97,7 +97,7 @@ function forgiveFillers({ groups, units }: Parsed, terms: QueryTerm[]): void {
     const [unit] = group.units as [QueryUnit];
     units.splice(units.indexOf(unit), 1);
     group.optional = true;
-    const { beginning: _, ...asWritten } = unit; // of `with` nobody means `without`
+    const { beginning: _, ...asWritten } = unit; // a search for `with` must not find `without`
     group.units = [{ ...asWritten, alternatives: unit.alternatives.slice(0, 1) }];
   }
 }

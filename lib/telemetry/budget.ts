@@ -1,4 +1,4 @@
-// Anybody who reaches the server can send reports, and nothing else bounds their rows.
+// Anybody who reaches the server can send reports, so their rows need a budget.
 import "server-only";
 import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";

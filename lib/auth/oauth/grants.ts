@@ -15,7 +15,7 @@ export type ListedGrant = Pick<AgentGrant, "id" | "client" | "project" | "create
   lastUsedAt: Date | null;
 };
 
-/** Shown nowhere else. */
+/** Returned only once. */
 export type IssuedTokens = { accessToken: string; refreshToken: string; seconds: number };
 
 const { codeSeconds, accessSeconds, refreshDays, perUser } = limits.oauth;

@@ -66,8 +66,8 @@ function readClientName(text: string): string {
 
 const loopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
 /**
- * A private-use scheme is a reversed domain name; others, such as `search-ms` and `smb`, mean something to a system.
- * The two excluded ones do, too.
+ * A private-use scheme is a reversed domain name; others, such as `search-ms` and `smb`, start programs of the system,
+ * and so do the two excluded ones.
  */
 const ownScheme = /^(?!x-apple\.|microsoft\.)[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
 const knownScheme =

@@ -98,7 +98,7 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
     // A quota counts what is stored by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
     const reading = thread.call("read", { policy });
-    // `stored` reports an error; the thread may be lent again only after it.
+    // `stored` reports an error; the thread must not be reused earlier.
     read.resolve(Promise.allSettled([reading]));
     const whole = { ...upload, ...(await reading) };
     if (repeated && !whole.isMasked) return storeLarge(whole, repeated.holder);

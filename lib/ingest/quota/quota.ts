@@ -59,7 +59,7 @@ async function isKnown(userId: string, idempotencyKey: string): Promise<boolean>
 
 const turns = new Turns();
 
-/** Otherwise a user's uploads would each wait with a connection. */
+/** Otherwise each waiting upload of a user would occupy a connection. */
 export async function inTurn<T>(userId: string, store: () => Promise<T>): Promise<T> {
   if (!hasQuota()) return store();
   const endTurn = await turns.take(userId);

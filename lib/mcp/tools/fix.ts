@@ -83,7 +83,7 @@ async function findError(userId: string, error: string, filter: ProjectScope, li
   return { found: [], words, isExact: false };
 }
 
-/** The end of an error is searched in these messages. */
+/** The messages that may show how the error was solved. */
 const after = { limit: 120, maxBytes: 512 * 1024, maxMessageBytes: 128 * 1024 };
 const maxSteps = 12;
 
