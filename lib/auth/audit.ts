@@ -46,7 +46,7 @@ export const auditActions = {
   traces_exported: "Sessions exported",
   upload_downloaded: "Upload downloaded",
   secret_masked: "Secret masked in stored sessions",
-  secret_kept: "Secret marked as none",
+  secret_kept: "Secret dismissed",
   masking_set: "Masking of secrets turned on or off",
 } as const;
 

@@ -69,7 +69,7 @@ async function findPending(client: pg.Client, folder: string): Promise<string[]>
   const [failed] = rows;
   if (!failed) return pendingMigrations(client, readdir(folder, { withFileTypes: true }));
   throw new EnvError(
-    `The migration ${failed.name} is recorded as failed (P3009), and may be applied in part. Undo what it changed, then mark ` +
+    `The migration ${failed.name} is recorded as failed (P3009) and may be partly applied. Undo what it changed, then mark ` +
       `it as rolled back: update _prisma_migrations set rolled_back_at = now() where migration_name = '${failed.name}';`,
   );
 }

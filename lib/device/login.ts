@@ -131,7 +131,7 @@ async function redeem(loginId: string, from: AuditOrigin): Promise<PollResponse>
     const { token, id, expiresAt } = await createToken(tx, { userId, machine, scopes }, from);
     await tx.deviceLogin.updateMany({ where: { id: loginId }, data: { tokenId: id } });
     const user = await tx.user.findUnique({ where: { id: userId }, select: { name: true, email: true } });
-    if (!user) throw new SpoorError("access_denied", "The account that approved this login is gone.");
+    if (!user) throw new SpoorError("access_denied", "The account that approved this login was deleted.");
     return {
       ok: true,
       status: "approved",

@@ -18,7 +18,7 @@ const askedScopes = z
   .min(1, "must name at least one scope")
   .transform(scopesIn)
   .default(usualScopes)
-  .describe("What the token may do. The person who approves may take some away, or add some.");
+  .describe("The scopes of the token. The person who approves may change them.");
 
 export const startRequest = z.object({ machine, scopes: askedScopes });
 

@@ -71,7 +71,7 @@ async function limitNewDevices(deviceId: string, sender: ReportSender, address: 
   const window = { points: telemetry.newDevicesPerDay, seconds };
   const wait = await overLimit("telemetry-new-devices", userId ?? getNetwork(address), window);
   if (!wait) return;
-  const detail = "Too many new devices reported today. The reports of known ones are still taken.";
+  const detail = "Too many new devices reported today. Reports of known devices are still accepted.";
   throw new SpoorError("rate_limited", detail, { retryAfterSeconds: wait });
 }
 

@@ -76,7 +76,7 @@ export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: stri
 }
 
 function wrongCursor(): SpoorError {
-  const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
+  const errors = [{ path: "cursor", message: "is not a cursor of this list" }];
   return new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }
 

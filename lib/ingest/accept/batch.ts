@@ -23,7 +23,7 @@ export function parseEncoding(header: string | null): Encoding {
   const name = header?.trim().toLowerCase() || "identity";
   const encoding = encodings.find((known) => known === name || (known === "gzip" && name === "x-gzip"));
   if (!encoding) {
-    throw new SpoorError("unsupported_encoding", "Content-Encoding must be one of gzip, br or zstd, or absent.");
+    throw new SpoorError("unsupported_encoding", "Content-Encoding must be gzip, br, zstd or absent.");
   }
   return encoding;
 }
