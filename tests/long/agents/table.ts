@@ -1,6 +1,6 @@
 // The table of docs/agents.md, with a row for each agent.
 import { readFile, writeFile } from "node:fs/promises";
-import { type Agent, agents, versionOf } from "./agents.ts";
+import { agents, versionOf } from "./agents.ts";
 import type { Differences } from "./compare.ts";
 import { scenes } from "./scenes.ts";
 
