@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Context } from "../context.ts";
-import { CommandError } from "../errors.ts";
+import { CommandError, exitCodes } from "../errors.ts";
 import {
   formatPhrase,
   type Identity,
@@ -26,7 +26,7 @@ const minPassphraseChars = 10;
 
 const verbs: Record<string, (context: Context) => Promise<void>> = { show, export: exportKey, import: importKey };
 
-export async function originalsKey(context: Context): Promise<void> {
+export async function originalsKey(context: Context): Promise<number> {
   const [verb = "show", ...words] = context.words;
   const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   const usage = `originals key takes show, export [FILE] or import [FILE], not "${[verb, ...words].join(" ")}".`;
@@ -34,6 +34,7 @@ export async function originalsKey(context: Context): Promise<void> {
     throw new CommandError("usage", `${usage} See: ${program} originals --help`);
   }
   await run({ ...context, words });
+  return exitCodes.done;
 }
 
 async function show({ host, terminal }: Context): Promise<void> {

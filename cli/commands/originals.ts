@@ -21,7 +21,7 @@ import { styled } from "../terminal/terminal.ts";
 import { logIn } from "./login.ts";
 import { originalsKey } from "./originals-key.ts";
 
-const verbs: Record<string, (context: Context) => Promise<number | void>> = {
+const verbs: Record<string, (context: Context) => Promise<number>> = {
   on: switchOn,
   off: switchOff,
   status: showStatus,
@@ -38,7 +38,7 @@ export async function originals(context: Context): Promise<number> {
   if (words.length > 0 && run !== originalsKey) {
     throw new CommandError("usage", `originals ${verb} takes no argument "${words[0]}". ${see}`);
   }
-  return (await run({ ...context, words })) ?? exitCodes.done;
+  return run({ ...context, words });
 }
 
 const see = `See: ${program} originals --help`;
@@ -63,7 +63,7 @@ async function change(host: Host, isOn: boolean, globs: readonly string[]): Prom
   });
 }
 
-async function switchOn(context: Context): Promise<void> {
+async function switchOn(context: Context): Promise<number> {
   const { host, terminal, values } = context;
   const globs = readGlobs(context);
   const { api } = await connectForCopies(context);
@@ -80,10 +80,11 @@ async function switchOn(context: Context): Promise<void> {
       : "The background service sends them within the next minutes.",
   );
   terminal.json({ on: true, rules, recipient, fingerprint: showFingerprint(recipient) });
+  return exitCodes.done;
 }
 
 /** Logs in again if the token has not the scope. @throws CommandError if it still has not */
-export async function connectForCopies(context: Context): Promise<Connection> {
+async function connectForCopies(context: Context): Promise<Connection> {
   const { host } = context;
   const connection = await connect(context);
   if (!(await takesOriginals(connection.api)))
@@ -107,7 +108,7 @@ async function readScopes({ api }: Connection): Promise<string[]> {
   return toList(body.scopes).map(toText);
 }
 
-async function switchOff(context: Context): Promise<void> {
+async function switchOff(context: Context): Promise<number> {
   const { host, terminal } = context;
   const globs = readGlobs(context);
   await change(host, false, globs);
@@ -120,6 +121,7 @@ async function switchOff(context: Context): Promise<void> {
   if (isOn) sayRules(context, rules);
   terminal.say("Copies that were sent stay on the server, until they are deleted there with their session or alone.");
   terminal.json({ on: isOn, rules });
+  return exitCodes.done;
 }
 
 function sayRules({ terminal }: Context, rules: readonly ProjectRule[]): void {
@@ -128,7 +130,7 @@ function sayRules({ terminal }: Context, rules: readonly ProjectRule[]): void {
     terminal.say("include" in rule ? `  on   for ${rule.include}` : `  off  for ${rule.exclude}`);
 }
 
-async function showStatus(context: Context): Promise<void> {
+async function showStatus(context: Context): Promise<number> {
   const { host, terminal } = context;
   const { originals } = await loadSettings(context);
   const [recipient, identity] = [await readRecipient(host), await readIdentity(host)];
@@ -161,6 +163,7 @@ async function showStatus(context: Context): Promise<void> {
         : { recipient, fingerprint: showFingerprint(recipient), canRead: identity !== undefined },
     stored: stored ?? null,
   });
+  return exitCodes.done;
 }
 
 async function countStored(context: Context) {

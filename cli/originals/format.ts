@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { Decrypter, Encrypter } from "age-encryption";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, parseJson, toList, toText } from "../files/json.ts";
+import { loadAge } from "./keys.ts";
 
 const MiB = 1024 * 1024;
 const maxPlainPartBytes = 16 * MiB;
@@ -46,10 +46,11 @@ export type EncodedPart = { sha256: string; bytes: Uint8Array<ArrayBuffer> };
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-export const hashBytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+const hashBytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** Compresses, then encrypts to the recipient. */
 async function seal(plain: Uint8Array, recipient: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { Encrypter } = await loadAge();
   const encrypter = new Encrypter();
   encrypter.addRecipient(recipient);
   return new Uint8Array(await encrypter.encrypt(await compress(plain)));
@@ -57,6 +58,7 @@ async function seal(plain: Uint8Array, recipient: string): Promise<Uint8Array<Ar
 
 /** @throws CommandError if the key is another one, or the bytes were changed or hold too much */
 async function open(sealed: Uint8Array, secret: string, maxBytes: number): Promise<Buffer> {
+  const { Decrypter } = await loadAge();
   const decrypter = new Decrypter();
   decrypter.addIdentity(secret);
   try {
