@@ -1,11 +1,13 @@
 import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { armor, Decrypter, Encrypter } from "age-encryption";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
+import { install as installCommand } from "../../cli/commands/install.ts";
 import { originals } from "../../cli/commands/originals.ts";
 import type { Context } from "../../cli/context.ts";
 import { createIdentity, readIdentity, readRecipient, writeIdentity } from "../../cli/originals/keys.ts";
+import { running } from "../../cli/program.ts";
 import { makeHome, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudePath, makeId } from "./world.ts";
@@ -280,4 +282,56 @@ test("originals refuses what it does not know", async () => {
   const host = await makeHome();
   for (const words of [["onn"], ["on", "x"], ["key", "make"], ["key", "show", "x"]])
     expect(await run(host, words)).toMatchObject({ code: 2 });
+});
+
+describe("spoor install", () => {
+  /** Answers each question by the first text in it; the rest with an empty line. */
+  async function installWith(answers: Record<string, string | ((output: string) => string)>) {
+    const { fake, host } = await worldInside(1);
+    const file = join(host.home, "spoor.mjs");
+    await writeFile(file, "// spoor 1.2.0: a client");
+    const before = { ...running };
+    onTestFinished(() => void Object.assign(running, before));
+    Object.assign(running, { file, version: "1.2.0", deliveredBy: fake.url });
+    const questions: string[] = [];
+    const install = () =>
+      runInside(installCommand, host, {
+        values: { "no-service": true, "no-hooks": true },
+        columns: 100,
+        answers(question, output) {
+          questions.push(question.trim());
+          const answer = Object.entries(answers).find(([text]) => question.includes(text))?.[1] ?? "";
+          return typeof answer === "string" ? answer : answer(output);
+        },
+      });
+    return { fake, host, questions, install };
+  }
+
+  test("asks once whether exact copies are wanted, in three lines, and goes on after a no", async () => {
+    const { host, questions, install } = await installWith({});
+    const first = await install();
+    expect([first.code, first.output.match(/exact copies|encrypted here|recovery phrase/g)]).toEqual([
+      0,
+      ["exact copies", "encrypted here", "recovery phrase"],
+    ]);
+    expect(questions.filter((one) => one.includes("exact copies"))).toEqual(["Keep exact copies? [y/N]"]);
+    expect((await settingsOf(host)).originals).toBeUndefined();
+    await install();
+    expect(questions.filter((one) => one.includes("exact copies"))).toHaveLength(1);
+    expect(await readRecipient(host)).toBeUndefined();
+  });
+
+  test("switches them on after a yes and the phrase", async () => {
+    const { fake, host, install } = await installWith({ "Keep exact copies?": "y", "Type or paste": phraseIn });
+    expect(await install()).toMatchObject({ code: 0 });
+    expect((await settingsOf(host)).originals).toEqual([]);
+    expect(fake.originals.recipient).toBe(await readRecipient(host));
+  });
+
+  test("is done without them where the phrase is not confirmed", async () => {
+    const { fake, host, install } = await installWith({ "Keep exact copies?": "y" });
+    const { code, errors } = await install();
+    expect([code, errors]).toEqual([0, expect.stringContaining("Exact copies stay off: The phrase was not confirmed")]);
+    expect([(await settingsOf(host)).originals, fake.originals.recipient]).toEqual([undefined, undefined]);
+  });
 });
