@@ -80,8 +80,7 @@ The first push shows what it will send, by project, and asks; where nobody can b
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
 while the server is unavailable. Takes --since, --source, --project and --no-redact like push; sends no telemetry.`,
-  originals: `Keep exact copies of your sessions' files on the server, from which \`spoor resume\` takes them out again.
-Copies are encrypted on this machine, with a key that the server never has, and are not masked.
+  originals: `Keep exact copies of your sessions' files on the server, to go on with a session on another machine. Copies are encrypted on this machine, with a key that the server never has, and are not masked.
 They are off until you choose, and made of Claude Code's, Codex's, Gemini CLI's and OpenCode's sessions that are sent.
 
   spoor originals on            make a key, or trust the one of your first machine, and send copies from now on

@@ -149,10 +149,6 @@ export async function putOriginal(
   }
 }
 
-export async function deleteOriginal(api: Api, source: string, sourceId: string): Promise<void> {
-  await api.request(getPath(source, sourceId), { method: "DELETE" });
-}
-
 /** Lists all copies, newest first, page by page. */
 export async function* listOriginals(api: Api, filter: { source?: string; sourceId?: string } = {}) {
   for (let cursor: string | undefined; ; ) {

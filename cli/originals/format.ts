@@ -46,7 +46,7 @@ export type EncodedPart = { sha256: string; bytes: Uint8Array<ArrayBuffer> };
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-const hashBytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+export const hashBytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** Compresses, then encrypts to the recipient. */
 async function seal(plain: Uint8Array, recipient: string): Promise<Uint8Array<ArrayBuffer>> {
