@@ -8,7 +8,7 @@ export type Masked = z.output<typeof masked>;
 const maskedField = masked
   .optional()
   .describe(
-    "For others: `secrets` has `[redacted:KIND]` for all that may be a secret, `all` also hides names of home folders, users and machines.",
+    "Masks for others: `secrets` replaces possible secrets with `[redacted:KIND]`, `all` also hides names of home folders, users and machines.",
   );
 
 export const exportQuery = chosenQuery.extend({ masked: maskedField });

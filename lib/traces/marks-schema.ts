@@ -15,9 +15,9 @@ export const tagName = z
   .pipe(
     z
       .string()
-      .min(1, "must have a letter or a digit")
+      .min(1, "must contain a letter or a digit")
       .max(page.tag)
-      .regex(/^[^,]*$/, "must be without commas"),
+      .regex(/^[^,]*$/, "must not contain commas"),
   );
 
 /** Missing fields stay unchanged. */

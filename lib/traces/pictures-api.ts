@@ -20,7 +20,7 @@ export const readTracePicture = {
   about: {
     group: "Traces",
     summary: "Get a picture",
-    text: "A picture that a message of the trace names in `metadata.pictures`. One that was not sent, and one that only other traces name, is missing.",
+    text: "A picture that a message of the trace names in `metadata.pictures`; 404 if it was not sent or only other traces name it.",
     partialExample: true,
     answers: { 200: picture },
   },
@@ -40,7 +40,7 @@ export const readSharedPicture = {
   about: {
     group: "Traces",
     summary: "Get a shared picture",
-    text: "For the page of a share link, whose last part `link` is: a picture of a message that the link opens, where it was made with pictures. Anything else is missing.",
+    text: "For the page of a share link with pictures, whose last part is `link`: a picture of a shared message. Anything else is 404.",
     partialExample: true,
     answers: { 200: picture },
     errors: {

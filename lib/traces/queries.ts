@@ -76,7 +76,7 @@ export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: stri
 }
 
 function wrongCursor(): SpoorError {
-  const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
+  const errors = [{ path: "cursor", message: "is not a cursor of this list" }];
   return new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }
 
@@ -154,7 +154,7 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
   const onFirst = (ids: string[], areAll: boolean) => {
     if (offset > 0 || !(ids.length === page.limit || (areAll && ids.length < page.limit))) return;
     early = read(ids);
-    early.catch(() => {}); // whoever awaits it has it
+    early.catch(() => {}); // its caller handles the error
   };
   const { traces: ranked, ...ranking } = await rankTraces(
     userId,

@@ -96,7 +96,7 @@ function parseRecords(line: string): Fields[] {
   return isFields(record) ? [record] : [];
 }
 
-/** This end of the field's name is rare in texts. */
+/** Texts rarely contain this end of the field's name. */
 const idEnd = 'Id":';
 const nameStart = '"session';
 const [newline, letterF] = [0x0a, 0x66];
