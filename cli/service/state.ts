@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
@@ -9,7 +9,14 @@ import type { Manifest } from "../install/manifest.ts";
 import { styled, type Terminal } from "../terminal/terminal.ts";
 import type { Trouble } from "./troubles.ts";
 
-export type ServiceState = { pid: number; version: string; server: string; startedAt: string; heardAt?: string };
+export type ServiceState = {
+  pid: number;
+  version: string;
+  server: string;
+  startedAt: string;
+  heardAt?: string;
+  boot?: string;
+};
 
 const getStatePath = (host: Host): string => join(stateFolder(host), "service.json");
 
@@ -31,14 +38,27 @@ export async function readState(host: Host): Promise<ServiceState | undefined> {
     server: String(found.server),
     startedAt: found.startedAt,
     ...(typeof found.heardAt === "string" && { heardAt: found.heardAt }),
+    ...(typeof found.boot === "string" && { boot: found.boot }),
   };
 }
 
-/** @returns undefined if no service runs; a state from before the system's start is stale */
+/** Linux names each start of the system, which a change of the clock leaves alone. */
+export const readBoot = (): Promise<string | undefined> =>
+  readFile("/proc/sys/kernel/random/boot_id", "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+
+/** @returns undefined if no service runs; another process may have its number since the system's start */
 export async function findRunningPid(host: Host): Promise<number | undefined> {
   const state = await readState(host);
-  if (!state || Date.parse(state.startedAt) < Date.now() - uptime() * 1000) return undefined;
+  if (!state || !(await isSinceBoot(state))) return undefined;
   return signal(state.pid, 0) ? state.pid : undefined;
+}
+
+async function isSinceBoot({ boot, startedAt }: ServiceState): Promise<boolean> {
+  const current = boot === undefined ? undefined : await readBoot();
+  return current === undefined ? Date.parse(startedAt) >= Date.now() - uptime() * 1000 : boot === current;
 }
 
 export async function endProcess(host: Host): Promise<void> {
