@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { fingerprint, makePart, manifestOf, otherRecipient, type Part, recipient } from "../support/originals.ts";
+import { fingerprint, makePart, manifestOf, otherRecipient, type Part, recipient } from "../support/parts.ts";
 import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, sessionCookie } from "./client.ts";
 

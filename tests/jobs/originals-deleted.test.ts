@@ -13,7 +13,7 @@ import { deleteLeftOriginals } from "#lib/originals/sql";
 import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { purgeDeleted } from "#lib/traces/purge";
 import { afterNext, waitingForLocks } from "../support/meanwhile.ts";
-import { makePart, recipient } from "../support/originals.ts";
+import { makePart, recipient } from "../support/parts.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { aDayLater, clearCopies, copiesOf, hashesOf, storedParts } from "./copied.ts";
 import { uploadsOf } from "./uploads.ts";

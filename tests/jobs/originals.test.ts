@@ -16,7 +16,7 @@ import { purgeParts } from "#lib/originals/purge";
 import { getOriginal, listOriginals } from "#lib/originals/queries";
 import { originalsQuery } from "#lib/originals/schema";
 import { listObjects } from "#lib/store/s3";
-import { fingerprint, makePart, otherRecipient, recipient } from "../support/originals.ts";
+import { fingerprint, makePart, otherRecipient, recipient } from "../support/parts.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearCopies, copiesOf, hashesOf, storedParts } from "./copied.ts";
