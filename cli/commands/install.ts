@@ -25,8 +25,8 @@ import { push } from "./push.ts";
 export async function install(context: Context): Promise<number> {
   const { host, terminal, values } = context;
   if (values.yes !== true && values["dry-run"] !== true && !terminal.canAsk) {
-    const advice = "Look at the files with --dry-run, and write them without being asked with --yes.";
-    throw new CommandError("usage", `Every file is asked about, but nobody can answer here. ${advice}`);
+    const advice = "Show the files with --dry-run, or write them without asking with --yes.";
+    throw new CommandError("usage", `Every file needs a confirmation, but nobody can answer here. ${advice}`);
   }
   const program = await planProgram(host);
   const earlier = await readEarlierManifest(context);
@@ -45,7 +45,7 @@ export async function install(context: Context): Promise<number> {
   const service = await offerService(context, installation, words, server);
   if (installation.isDry) {
     terminal.say();
-    terminal.say("Nothing was written. Without --dry-run each of these is asked about.");
+    terminal.say("Nothing was written. Without --dry-run, install asks about each file.");
     terminal.json({ server, dryRun: true, files: installation.outcomes });
     return exitCodes.done;
   }
@@ -110,7 +110,7 @@ async function offerService(
   const service = findService(host);
   const obstacle = service
     ? await service.findObstacle()
-    : [`Spoor knows no background service on ${host.platform}. Let cron run \`spoor push\` every ten minutes.`];
+    : [`Spoor has no background service for ${host.platform}. Let cron run \`spoor push\` every ten minutes.`];
   if (obstacle || !service) {
     terminal.say();
     for (const line of obstacle ?? []) terminal.say(line);
@@ -118,7 +118,7 @@ async function offerService(
   }
   const spec = { words: [...words, "service", "run", "--server", server], server, env: collectEnvironment(host) };
   const files = service.files(spec);
-  const title = `Background service: sends the sessions of every agent on this machine to ${server}, but for projects that you leave out (spoor projects exclude)`;
+  const title = `Background service: sends the sessions of every agent on this machine to ${server}, except for projects that you exclude (spoor projects exclude)`;
   const isReady = await installation.offer(title, files);
   return isReady || files.every(({ path }) => installation.outcomes[path] !== "declined") ? "ready" : "declined";
 }
@@ -168,9 +168,11 @@ async function askForOriginals(context: Context): Promise<boolean> {
   const { api } = await connect({ ...context, values: { ...values, patience: "5" } }, { token: "none" });
   if (!(await takesOriginals(api))) return false;
   terminal.say();
-  terminal.say("Spoor can also keep exact copies of the agents' files, to go on with a session on another machine.");
-  terminal.say("They are encrypted here, with a key that the server never has; secrets in them are not masked.");
-  terminal.say("You keep a recovery phrase: without it and the key, nobody can open them. Later: spoor originals on");
+  terminal.say("Spoor can also keep exact copies of the agents' files, to continue a session on another machine.");
+  terminal.say("This machine encrypts them with a key that the server never has. Secrets in them are not masked.");
+  terminal.say(
+    "You get a recovery phrase. If you lose it and the key, nobody can decrypt the copies. Later: spoor originals on",
+  );
   const isWanted = await terminal.ask("Keep exact copies?", signal);
   signal.throwIfAborted();
   await updateSettings(host, (now) => ({ ...now, askedOriginals: true }));
@@ -182,7 +184,7 @@ async function switchOriginalsOn(context: Context): Promise<void> {
     await originals({ ...context, words: ["on"] });
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof HttpError)) throw error;
-    context.terminal.warn(`Exact copies stay off: ${error.message} Try again with: spoor originals on`);
+    context.terminal.warn(`Exact copies stay off: ${error.message} Retry with: spoor originals on`);
   }
 }
 
@@ -190,7 +192,7 @@ async function ensureLogin(context: Context, installation: Installation): Promis
   const { host, terminal, values } = context;
   const connection = await connect({ ...context, values: { ...values, patience: "5" } });
   if (host.env.SPOOR_TOKEN && connection.token) {
-    terminal.warn("SPOOR_TOKEN is set. It is written nowhere: the background service needs a login. See: spoor login");
+    terminal.warn("SPOOR_TOKEN is set, but the background service needs a login. See: spoor login");
     return true;
   }
   if (connection.token && (await isValid(connection))) return true;

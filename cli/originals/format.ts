@@ -64,7 +64,7 @@ async function open(sealed: Uint8Array, secret: string, maxBytes: number): Promi
   try {
     return await decompress(await decrypter.decrypt(sealed), { maxOutputLength: maxBytes });
   } catch (error) {
-    throw new CommandError("failed", `A copy can't be opened with this machine's key: ${(error as Error).message}.`);
+    throw new CommandError("failed", `Can't decrypt a copy with this machine's key: ${(error as Error).message}.`);
   }
 }
 
@@ -84,7 +84,7 @@ export const encodeHead = (head: Head, recipient: string): Promise<Uint8Array<Ar
 export async function decodeHead(bytes: Uint8Array, secret: string): Promise<Head> {
   const text = (await open(bytes, secret, maxPlainHeadBytes)).toString();
   const head = readHead(parseJson(text));
-  if (!head) throw new CommandError("failed", "The copy was written in a form that this client does not know.");
+  if (!head) throw new CommandError("failed", "The copy has a format that this client does not know.");
   return head;
 }
 

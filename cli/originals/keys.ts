@@ -50,7 +50,7 @@ export async function readIdentity(host: Host): Promise<Identity | undefined> {
   const text = await readTextIfAny(keyPath(host));
   if (text.trim() === "") return undefined;
   const identity = await parseKeyFile(text);
-  if (!identity) throw new CommandError("failed", `${keyPath(host)} holds no age secret key. It was left as it is.`);
+  if (!identity) throw new CommandError("failed", `${keyPath(host)} does not contain an age secret key.`);
   return identity;
 }
 
@@ -69,7 +69,8 @@ export async function readRecipient(host: Host): Promise<string | undefined> {
   if (identity) return identity.recipient;
   const text = (await readTextIfAny(recipientPath(host))).trim();
   if (text === "") return undefined;
-  if (!isRecipient(text)) throw new CommandError("failed", `${recipientPath(host)} holds no age recipient (age1…).`);
+  if (!isRecipient(text))
+    throw new CommandError("failed", `${recipientPath(host)} does not contain an age public key (age1…).`);
   return text;
 }
 

@@ -49,7 +49,7 @@ async function findFault({ parts, bytes, sha256 }: HeadFile, { api, secret }: So
   for (const part of parts) {
     const sealed = await getPart(api, part.sha256);
     if (!sealed) return `the server has no part ${part.sha256.slice(0, 8)}`;
-    if (hashBytes(sealed) !== part.sha256) return `part ${part.sha256.slice(0, 8)} is another one`;
+    if (hashBytes(sealed) !== part.sha256) return `part ${part.sha256.slice(0, 8)} has changed`;
     const plain = await decodePart(sealed, secret);
     hash.update(plain);
     read += plain.length;
