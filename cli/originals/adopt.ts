@@ -10,8 +10,7 @@ export type Refusal = "longer" | "different" | "unreadable";
 export type Own = { recipient: string; secret: string | undefined; machine: string };
 
 /**
- * Decides about a copy that this machine does not know: files here that continue it are added to it, and it is replaced
- * only by what this machine itself has rewritten.
+ * Files here that continue the copy are added to it. It is replaced only by what the same machine has rewritten.
  */
 export async function adoptOriginal(
   remote: StoredOriginal,
@@ -39,7 +38,6 @@ export async function adoptOriginal(
   }
 }
 
-/** Tells whether a file was written after the copy, by this machine's clock and the server's. */
 const isNewer = (local: SessionFiles, { updatedAt }: StoredOriginal): boolean =>
   local.files.some(({ modifiedAt }) => modifiedAt > Date.parse(updatedAt));
 
