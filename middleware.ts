@@ -7,7 +7,7 @@ import { callsAction, isUnreadable } from "#lib/http/form-body";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
 import { getRequestId, requestIdHeader } from "#lib/http/request-id";
-import { overShareLimit, sharedTokenHeader } from "#lib/traces/share-limits";
+import { overShareLimit, sharedTokenHeader } from "#lib/shares/share-limits";
 import { refuseReader } from "./app/shared/refusal";
 
 // Pages only: Next buffers and cuts the bodies of what a middleware matches.

@@ -19,7 +19,7 @@ import { flushTracing, startTracing } from "#lib/observability/tracing";
 import { ownPrices } from "#lib/prices/own";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
-import { keepIndexing } from "#lib/search/schedule";
+import { keepIndexing } from "#lib/search/index/schedule";
 import { makeLedgerPace } from "#server/background/ledger-pace";
 import { type BackgroundTask, otherTasks, queueTasks } from "#server/background/tasks";
 import { restWhenIdle } from "#server/rest";

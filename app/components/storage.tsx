@@ -1,6 +1,6 @@
 import { formatBytes } from "#lib/core/units";
 import { getStorage, type Storage } from "#lib/ingest/quota/quota";
-import { formatQuantity } from "./figures";
+import { formatQuantity } from "./values/figures";
 import { Notice } from "./notice";
 
 const nearlyFull = 0.9;

@@ -4,7 +4,7 @@ import { redirect } from "next/navigation";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { scopesIn } from "#lib/core/fields";
 import { getLogin, type LoginRequest } from "#lib/device/login";
-import type { SearchParams } from "../components/pages";
+import type { SearchParams } from "../components/shell/pages";
 import { PlainPage } from "../components/plain-page";
 import { Approval } from "./approval";
 import { CodeForm } from "./code-form";

@@ -39,10 +39,10 @@ import {
   readTraceList,
   removeTrace,
 } from "#lib/traces/api";
-import { readFileList, readTraceFileList } from "#lib/traces/files-api";
-import { readNames, readSuggestions } from "#lib/traces/names-api";
+import { readFileList, readTraceFileList } from "#lib/files/api";
+import { readNames, readSuggestions } from "#lib/search/api";
 import { readSharedPicture, readTracePicture } from "#lib/traces/pictures-api";
-import { readPullRequestReport } from "#lib/traces/pull-request-api";
+import { readPullRequestReport } from "#lib/pull-requests/api";
 import { exportUsage, readUsageReport } from "#lib/usage/api";
 
 export const operations: readonly Operation[] = [

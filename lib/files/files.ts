@@ -6,10 +6,10 @@ import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { fileNamed } from "#lib/search/query";
-import type { FileAction, Touched } from "#lib/traces/files-schema";
+import type { FileAction, Touched } from "#lib/files/schema";
 import { decodeCursor, encodeCursor } from "#lib/traces/queries";
-import type { Selection } from "#lib/traces/sql/conditions";
-import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
+import type { Selection } from "#lib/search/sql/selection";
+import { type FileRow, readTouching, readTraceFiles } from "#lib/files/sql";
 import { tellUpdated } from "#lib/traces/sql/list";
 import { maxShown, type Outline } from "#lib/transcript/outline";
 

@@ -3,9 +3,9 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { FileTerm } from "#lib/search/query";
-import type { FileAction } from "#lib/traces/files-schema";
-import { isNamed, isSelected, listOrder, type PlainSelection, shownTitle } from "#lib/traces/sql/conditions";
-import { rarest } from "#lib/traces/sql/file-search";
+import type { FileAction } from "#lib/files/schema";
+import { isNamed, isSelected, listOrder, type PlainSelection, shownTitle } from "#lib/search/sql/selection";
+import { rarest } from "#lib/search/sql/file-search";
 
 export type FileRow = {
   path: string;

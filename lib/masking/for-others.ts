@@ -1,6 +1,6 @@
 import { maskForOthers, maskValueForOthers } from "#common/secrets/mask";
 import { eachInSlices } from "#lib/core/concurrency/slices";
-import { beginsAfter, nameCharacter, withoutHomes } from "#lib/traces/homes";
+import { beginsAfter, nameCharacter, withoutHomes } from "#lib/masking/home-folders";
 
 /** Both positions are inclusive; null is that end of the session. */
 export type SharedRange = { from: number | null; to: number | null };

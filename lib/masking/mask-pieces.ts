@@ -1,10 +1,10 @@
 import { findSecrets, type Secret } from "#common/secrets/find-secrets";
 import { makePlaceholder } from "#common/secrets/kinds";
 import { maskForOthers, maskValueForOthers, replaceSecrets } from "#common/secrets/mask";
-import { keepHeader } from "#common/secrets/table-cells";
+import { keepHeader } from "#common/secrets/detectors/table-cells";
 import { eachInSlices, StepEnded } from "#lib/core/concurrency/slices";
 import type { Masked } from "#lib/traces/export-schema";
-import { type HiddenNames, textForOthers } from "#lib/traces/for-others";
+import { type HiddenNames, textForOthers } from "#lib/masking/for-others";
 
 /** @param names people known from earlier text */
 export type Mask = (text: string, names?: Set<string>) => string;

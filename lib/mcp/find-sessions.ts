@@ -2,7 +2,7 @@ import "server-only";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
 import { listTraces, type Trace } from "#lib/traces/queries";
-import type { Selection } from "#lib/traces/sql/conditions";
+import type { Selection } from "#lib/search/sql/selection";
 
 export type FoundMessages = { trace: Trace; positions: number[] };
 

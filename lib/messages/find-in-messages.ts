@@ -1,6 +1,6 @@
 import "server-only";
 import type { Matches } from "#lib/traces/schema";
-import { canFoldUnicode, findText } from "#lib/traces/sql/messages";
+import { canFoldUnicode, findText } from "#lib/messages/sql";
 
 const maxPlaces = 20_000;
 

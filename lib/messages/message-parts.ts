@@ -1,11 +1,11 @@
 import "server-only";
 import { maskValueForOthers } from "#common/secrets/mask";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
-import { allForOthers } from "#lib/traces/for-others";
-import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
-import { presentMessage } from "#lib/traces/messages";
+import { allForOthers } from "#lib/masking/for-others";
+import { type Mask, maskJson, maskPieces } from "#lib/masking/mask-pieces";
+import { presentMessage } from "#lib/messages/read-messages";
 import type { Message } from "#lib/traces/queries";
-import { readBytes, readPage } from "#lib/traces/sql/messages";
+import { readBytes, readPage } from "#lib/messages/sql";
 
 const MiB = 1024 * 1024;
 

@@ -3,10 +3,10 @@ import { inSlices } from "#lib/core/concurrency/slices";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
-import type { SharedRange } from "#lib/traces/for-others";
+import type { SharedRange } from "#lib/masking/for-others";
 import type { Message, Trace } from "#lib/traces/queries";
-import { type MessageRow, readAt, readPage } from "#lib/traces/sql/messages";
-import { findWaitingState, isLive } from "#lib/transcript/live";
+import { type MessageRow, readAt, readPage } from "#lib/messages/sql";
+import { findWaitingState, isLive } from "#lib/traces/standing";
 
 /** A page ends at the first bound. It has at least one message; of one over `maxMessageBytes` only the start. */
 type PageBounds = { limit: number; maxBytes?: number; maxMessageBytes?: number };

@@ -1,6 +1,6 @@
 import type { Operation } from "#lib/http/operation";
 import { trace, wholeTrace } from "#lib/traces/examples";
-import { pullRequestQuery, pullRequestResponse } from "#lib/traces/pull-request-schema";
+import { pullRequestQuery, pullRequestResponse } from "#lib/pull-requests/schema";
 
 const [commit] = wholeTrace.commits;
 const [opened] = wholeTrace.pullRequests;

@@ -3,9 +3,9 @@ import type { z } from "zod";
 import { commitPage } from "#common/evidence/remotes";
 import { notFound } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
-import type { pullRequestReport } from "#lib/traces/pull-request-schema";
+import type { pullRequestReport } from "#lib/pull-requests/schema";
 import { tellUpdated } from "#lib/traces/sql/list";
-import { type PullRequestKey, readPullRequestRows } from "#lib/traces/sql/pull-requests";
+import { type PullRequestKey, readPullRequestRows } from "#lib/pull-requests/sql";
 
 export type PullRequestReport = z.input<typeof pullRequestReport>;
 

@@ -2,7 +2,7 @@
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
-import { shownTitle } from "#lib/traces/sql/conditions";
+import { shownTitle } from "#lib/search/sql/selection";
 
 type LinkedRow = {
   id: string;

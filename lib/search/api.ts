@@ -1,6 +1,6 @@
 import type { Operation } from "#lib/http/operation";
 import { trace } from "#lib/traces/examples";
-import { namesQuery, namesResponse } from "#lib/traces/names-schema";
+import { namesQuery, namesResponse } from "#lib/search/schema";
 import { suggestionsQuery, suggestionsResponse } from "#lib/traces/schema";
 
 const { id, title, source, updatedAt } = trace;

@@ -1,6 +1,6 @@
 import "server-only";
-import type { NamesResponse } from "#lib/traces/names-schema";
-import { readByTitle } from "#lib/traces/sql/names";
+import type { NamesResponse } from "#lib/search/schema";
+import { readByTitle } from "#lib/search/sql/names";
 
 const bounds = { looked: 5000, found: 8 };
 

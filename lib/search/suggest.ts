@@ -1,10 +1,10 @@
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
-import { suggestWords } from "#lib/search/expand";
+import { suggestWords } from "#lib/search/index/expand";
 import { filterWords } from "#lib/search/grammar";
-import { composed } from "#lib/search/terms";
+import { composed } from "#lib/search/index/terms";
 import type { Suggestion } from "#lib/traces/schema";
-import { readNames } from "#lib/traces/sql/names-like";
+import { readNames } from "#lib/search/sql/suggest";
 
 const max = { each: 4, all: 8 };
 

@@ -1,9 +1,9 @@
 import "server-only";
 import { findSecrets } from "#common/secrets/find-secrets";
 import { beginRead } from "#lib/db/heavy";
-import type { SharedRange } from "#lib/traces/for-others";
-import { countHomes } from "#lib/traces/homes";
-import { visitMessages } from "#lib/traces/messages";
+import type { SharedRange } from "#lib/masking/for-others";
+import { countHomes } from "#lib/masking/home-folders";
+import { visitMessages } from "#lib/messages/read-messages";
 
 export type Findings = {
   secrets: { kind: string; count: number; position: number }[];

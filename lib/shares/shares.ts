@@ -8,7 +8,7 @@ import { prisma } from "#lib/db/client";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
-import type { SharedRange } from "#lib/traces/for-others";
+import type { SharedRange } from "#lib/masking/for-others";
 import { getTitle } from "#lib/transcript/titles/derive-title";
 
 /**

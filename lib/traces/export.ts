@@ -2,12 +2,12 @@ import "server-only";
 import { maskValueForOthers } from "#common/secrets/mask";
 import { parseQuery } from "#lib/search/query";
 import type { Masked } from "#lib/traces/export-schema";
-import { readHiddenNames } from "#lib/traces/for-others";
-import { type Mask, makeMask } from "#lib/traces/masked";
-import { readParts, writeMessagesJson } from "#lib/traces/message-parts";
+import { readHiddenNames } from "#lib/masking/for-others";
+import { type Mask, makeMask } from "#lib/masking/mask-pieces";
+import { readParts, writeMessagesJson } from "#lib/messages/message-parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
-import type { ListPlace, Selection } from "#lib/traces/sql/conditions";
+import type { ListPlace, Selection } from "#lib/search/sql/selection";
 
 const tracesPerPage = 20;
 /** The list is read again for traces that moved to its top meanwhile. */

@@ -1,8 +1,8 @@
 import "server-only";
 import { undated } from "#lib/prices/model";
 import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter } from "#lib/traces/schema";
-import { findIds, resolveSearch } from "#lib/traces/search";
-import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import { findIds, resolveSearch } from "#lib/search/search-traces";
+import type { ListPlace, PlainSelection, Selection } from "#lib/search/sql/selection";
 import { countProjects, countPutAway, countUpTo, countValues } from "#lib/traces/sql/list";
 import { countSeveral, type Several } from "#lib/traces/sql/several";
 

@@ -1,10 +1,10 @@
 import "server-only";
-import { forOthers, readHiddenNames } from "#lib/traces/for-others";
+import { forOthers, readHiddenNames } from "#lib/masking/for-others";
 import { makeFence, oneLine } from "#lib/traces/markdown";
-import { makeHider } from "#lib/traces/masked";
-import { visitMessages } from "#lib/traces/messages";
+import { makeHider } from "#lib/masking/mask-pieces";
+import { visitMessages } from "#lib/messages/read-messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
-import type { Sharing } from "#lib/traces/shares";
+import type { Sharing } from "#lib/shares/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import type { Block, ReaderRow, RowPart } from "#lib/transcript/message";
 import { makeRows } from "#lib/transcript/rows";

@@ -1,9 +1,9 @@
 import "server-only";
 import { env } from "#lib/core/env";
 import type { Masked } from "#lib/traces/export-schema";
-import { allForOthers, readHiddenNames } from "#lib/traces/for-others";
-import { type Mask, makeMask, maskJson, maskPieces } from "#lib/traces/masked";
-import { readParts, readPieces } from "#lib/traces/message-parts";
+import { allForOthers, readHiddenNames } from "#lib/masking/for-others";
+import { type Mask, makeMask, maskJson, maskPieces } from "#lib/masking/mask-pieces";
+import { readParts, readPieces } from "#lib/messages/message-parts";
 import { withPictures } from "#lib/traces/pictures";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";

@@ -1,6 +1,6 @@
 import "server-only";
 import { limits } from "#lib/core/limits";
-import { type MessagePart, readParts, writeMessagesJson } from "#lib/traces/message-parts";
+import { type MessagePart, readParts, writeMessagesJson } from "#lib/messages/message-parts";
 import { getTrace, type Message } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 

@@ -3,11 +3,11 @@ import { notFound, SpoorError } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
 import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
-import { readPicture } from "#lib/pictures/read-picture";
-import { findStored, hasStored } from "#lib/pictures/sql";
-import { wholeRange } from "#lib/traces/for-others";
+import { readPicture } from "#lib/messages/pictures/read-picture";
+import { findStored, hasStored } from "#lib/messages/pictures/sql";
+import { wholeRange } from "#lib/masking/for-others";
 import type { Message } from "#lib/traces/queries";
-import { openShare } from "#lib/traces/shares";
+import { openShare } from "#lib/shares/shares";
 import { readReferences, type ShownPicture } from "#lib/transcript/pictures";
 
 /** @throws SpoorError as `readPicture` */

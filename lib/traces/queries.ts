@@ -6,11 +6,11 @@ import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Patience } from "#lib/db/heavy";
 import { isRanked } from "#lib/search/query";
-import { type HiddenNames, readHiddenNames } from "#lib/traces/for-others";
-import { type Ranking, rankTraces } from "#lib/traces/ranking";
+import { type HiddenNames, readHiddenNames } from "#lib/masking/for-others";
+import { type Ranking, rankTraces } from "#lib/search/rank-traces";
 import { type messageShape, type Order, type SearchMatch, type Sort, sorts, type traceShape } from "#lib/traces/schema";
-import { resolveSearch, searchTraces } from "#lib/traces/search";
-import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import { resolveSearch, searchTraces } from "#lib/search/search-traces";
+import type { ListPlace, PlainSelection, Selection } from "#lib/search/sql/selection";
 import {
   type ListedRow,
   type Neighbour,

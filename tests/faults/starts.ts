@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { migrate } from "#lib/db/migrate";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import type { Bench, Fault, Outcome } from "./fault.ts";
 import { SpoorProcess } from "./process.ts";
 import type { Sent, Spoor } from "./spoor.ts";

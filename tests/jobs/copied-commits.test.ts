@@ -5,7 +5,7 @@ import { accountTraces } from "#lib/ledger/account";
 import { readTurnedPullRequests } from "#lib/ledger/sql/copies";
 import { deleteTrace } from "#lib/traces/deletion";
 import { readEvidence } from "#lib/traces/evidence";
-import { readPullRequest } from "#lib/traces/pull-requests";
+import { readPullRequest } from "#lib/pull-requests/pull-requests";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { clearTraces } from "./searching.ts";

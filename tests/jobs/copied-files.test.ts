@@ -4,7 +4,7 @@ import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { requestReaccounting } from "#lib/ledger/version";
 import { deleteTrace } from "#lib/traces/deletion";
-import { listTouching, listTraceFiles, sumEdits } from "#lib/traces/files";
+import { listTouching, listTraceFiles, sumEdits } from "#lib/files/files";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { clearTraces } from "./searching.ts";

@@ -6,7 +6,7 @@ import { deleteTrace } from "#lib/traces/deletion";
 import { countChanges, countTraces } from "#lib/traces/facets";
 import { findStarted, findSubagents, readFamilies, readTraceOrigins } from "#lib/traces/family";
 import { listPage, listTraces, neighbours } from "#lib/traces/queries";
-import type { Selection } from "#lib/traces/sql/conditions";
+import type { Selection } from "#lib/search/sql/selection";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 

@@ -5,7 +5,7 @@ import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
 import { countTraces } from "#lib/traces/facets";
-import { listTouching, listTraceFiles } from "#lib/traces/files";
+import { listTouching, listTraceFiles } from "#lib/files/files";
 import { readOutline } from "#lib/traces/outline";
 import { neighbours } from "#lib/traces/queries";
 import { maxTouches } from "#lib/transcript/files/touches";

@@ -6,7 +6,7 @@ import { evidencePart } from "#lib/ledger/evidence/evidence";
 import { replaceFindings } from "#lib/ledger/sql/secrets";
 import { AgentAnswer } from "#lib/mcp/answer";
 import { readSession } from "#lib/mcp/tools/read-session";
-import { type Mask, maskJson } from "#lib/traces/masked";
+import { type Mask, maskJson } from "#lib/masking/mask-pieces";
 import { longTest } from "../support/long.ts";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";

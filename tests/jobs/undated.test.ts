@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { countChanges } from "#lib/traces/facets";
-import { readStanding } from "#lib/traces/messages";
+import { readStanding } from "#lib/messages/read-messages";
 import { listPage } from "#lib/traces/queries";
 import { readDigests } from "#lib/usage/digest";
 import { countUndated, findLastUse } from "#lib/usage/queries";

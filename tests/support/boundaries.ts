@@ -81,7 +81,7 @@ const rules: Rule[] = [
   {
     reason: "the S3 SDK is loaded by the first call of lib/store: a process without a store never loads its megabytes",
     breaks: ({ path, text }, target) =>
-      target.startsWith("@aws-sdk/") && (path !== "lib/store/s3.ts" || /^import (?!type )[^;]*"@aws-sdk/m.test(text)),
+      target.startsWith("@aws-sdk/") && (path !== "lib/storage/s3.ts" || /^import (?!type )[^;]*"@aws-sdk/m.test(text)),
   },
   {
     reason: "app has no SQL and no Prisma: a page or route calls its domain's function, which is tested",

@@ -1,10 +1,10 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { listTouching } from "#lib/traces/files";
-import { filesQuery, type Touched } from "#lib/traces/files-schema";
-import { formatCount } from "../../components/figures";
+import { listTouching } from "#lib/files/files";
+import { filesQuery, type Touched } from "#lib/files/schema";
+import { formatCount } from "../../components/values/figures";
 import { Pager, readByCursor } from "../../components/pager";
-import { ActivityTime } from "../../components/time";
+import { ActivityTime } from "../../components/values/time";
 import { readerHref } from "../traces/[id]/frame/links";
 import { listHref } from "../traces/hrefs";
 

@@ -1,12 +1,12 @@
 import type { Metadata } from "next";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
+import { configuredProviders, type Provider, providerNames } from "#lib/auth/sign-in/providers";
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
-import { Choice, themeNames } from "../../components/choice";
-import { formatQuantity } from "../../components/figures";
-import { Form } from "../../components/form";
-import { readerZone, readKeys, readTheme } from "../../components/preferences";
+import { Choice, themeNames } from "../../components/forms/choice";
+import { formatQuantity } from "../../components/values/figures";
+import { Form } from "../../components/forms/form";
+import { readerZone, readKeys, readTheme } from "../../components/shell/preferences";
 import { Section } from "../../components/section";
 import { StorageUse } from "../../components/storage";
 import { changePasswordAction, renameAction } from "./actions";

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import type { z } from "zod";
 import type { jobResponse } from "#lib/ingest/schema";
-import { formatCount, formatQuantity } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/values/figures";
 import { StatusMark } from "../../components/sign";
 
 type Job = z.output<typeof jobResponse>;

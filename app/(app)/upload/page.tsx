@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/core/env";
 import { limits, maxFormBytes } from "#lib/core/limits";
-import { formatCount } from "../../components/figures";
+import { formatCount } from "../../components/values/figures";
 import { Notice } from "../../components/notice";
 import { RequestId } from "../../components/page-request";
 import { readRefusal } from "./refusal";

@@ -7,9 +7,9 @@ import {
   type MonthSpending,
 } from "#lib/usage/month";
 import type { UsageReport } from "#lib/usage/report";
-import { formatQuantity } from "../../components/figures";
-import { Form } from "../../components/form";
-import { formatMoney } from "../../components/money";
+import { formatQuantity } from "../../components/values/figures";
+import { Form } from "../../components/forms/form";
+import { formatMoney } from "../../components/values/money";
 import { Section } from "../../components/section";
 import { removeBudgetAction, setBudgetAction } from "./budget-actions";
 import { facetTexts } from "./shape";

@@ -1,8 +1,8 @@
 import { operatorCommand } from "#lib/core/variables/operator-command";
 import { findEstimate } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
-import { formatCompact, formatQuantity } from "../../components/figures";
-import { formatMoney } from "../../components/money";
+import { formatCompact, formatQuantity } from "../../components/values/figures";
+import { formatMoney } from "../../components/values/money";
 import { Section } from "../../components/section";
 import { percent } from "./words";
 

@@ -1,4 +1,4 @@
-import { setPreferencesAction } from "../(app)/actions";
+import { setPreferencesAction } from "../../(app)/actions";
 
 type Props<Value extends string> = { name: string; label: string; values: Record<Value, string>; chosen: Value };
 

@@ -17,7 +17,7 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
   const [verdict, setVerdict] = useState<{ weakness?: string | undefined }>();
   const judge = async (input: HTMLInputElement) => {
     const typed = input.value;
-    const { findWeakness } = await import("#lib/auth/password-strength");
+    const { findWeakness } = await import("#lib/auth/passwords/password-strength");
     if (input.value !== typed) return; // a later call judges the newer text
     setVerdict(
       typed === ""

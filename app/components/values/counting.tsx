@@ -1,5 +1,5 @@
 import { formatQuantity } from "./figures";
-import { Refresh } from "./refresh";
+import { Refresh } from "../shell/refresh";
 
 export function Counting({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;

@@ -1,5 +1,5 @@
 import { formatDate, isoDay, longTime, type Parts } from "./date-format";
-import { readerZone } from "./preferences";
+import { readerZone } from "../shell/preferences";
 
 const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
 

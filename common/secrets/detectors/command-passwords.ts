@@ -1,5 +1,5 @@
 import { isCredible, isDense, isKey, isPassword, isRandom } from "#common/secrets/credible";
-import { type Detector, findAfter, findBefore, findPasswordAfter } from "#common/secrets/detector";
+import { type Detector, findAfter, findBefore, findPasswordAfter } from "#common/secrets/detectors/detector";
 
 const isAny = (value: string): boolean => isKey(value) || isCredible(value) || isPassword(value);
 

@@ -1,5 +1,5 @@
 import { isCredible, isDense, isKey, isPair, isPassword, readAppPassword } from "#common/secrets/credible";
-import { type Detector, findAfter, isInWord, readBefore } from "#common/secrets/detector";
+import { type Detector, findAfter, isInWord, readBefore } from "#common/secrets/detectors/detector";
 
 const basicCredentials = /^[A-Za-z0-9+/]{12,2000}={0,2}(?![A-Za-z0-9+/=])/;
 

@@ -1,6 +1,6 @@
-import { isLong, matchAssignment, readValueAt } from "#common/secrets/assignments";
+import { isLong, matchAssignment, readValueAt } from "#common/secrets/detectors/assignments";
 import { isCredible, isDense, isDjangoKey, mayBePassword, namesPassword } from "#common/secrets/credible";
-import { type Detector, findAfter, readBefore, type SecretPlace } from "#common/secrets/detector";
+import { type Detector, findAfter, readBefore, type SecretPlace } from "#common/secrets/detectors/detector";
 
 const names = `
   password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey access_key access-key privatekey private_key

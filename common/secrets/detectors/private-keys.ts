@@ -1,5 +1,5 @@
 import { isDense, isRandom } from "#common/secrets/credible";
-import type { Detector } from "#common/secrets/detector";
+import type { Detector } from "#common/secrets/detectors/detector";
 
 const maxKeyChars = 16 * 1024;
 const beginOfKey = /^(?: |\+|%20)?(?:[A-Z\d]{1,12}(?: |\+|%20)){0,3}PRIVATE(?: |\+|%20)KEY(?:(?: |\+|%20)BLOCK)?-----/;

@@ -6,7 +6,7 @@ import {
   findBefore,
   findPasswordAfter,
   isInWord,
-} from "#common/secrets/detector";
+} from "#common/secrets/detectors/detector";
 
 const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Detector =>
   findAround(kind, word, behind, ahead, isRandom);

@@ -7,7 +7,7 @@ import {
   measureEntropy,
   readAppPassword,
 } from "#common/secrets/credible";
-import { type Detector, findAfter, findPasswordAfter, readBefore } from "#common/secrets/detector";
+import { type Detector, findAfter, findPasswordAfter, readBefore } from "#common/secrets/detectors/detector";
 
 /** Nothing but the value tells that this is a secret, unless a user's name precedes it. */
 const keyField = (isSecret: (value: string) => boolean, ahead?: RegExp): Detector =>

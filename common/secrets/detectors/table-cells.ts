@@ -1,5 +1,5 @@
 import { isCredible, mayBePassword } from "#common/secrets/credible";
-import { type Detector, readBefore, type SecretPlace } from "#common/secrets/detector";
+import { type Detector, readBefore, type SecretPlace } from "#common/secrets/detectors/detector";
 
 const headerChars = 300;
 const isDivider = /^[\s|+:-]*$/;

@@ -1,5 +1,5 @@
 import { isRandom } from "#common/secrets/credible";
-import type { Detector, SecretPlace } from "#common/secrets/detector";
+import type { Detector, SecretPlace } from "#common/secrets/detectors/detector";
 import { costs, spend } from "#common/secrets/effort";
 import { kinds } from "#common/secrets/kinds";
 

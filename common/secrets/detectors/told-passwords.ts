@@ -1,6 +1,6 @@
 // Passwords that people type into forms, tell an agent, or have in tables without lines.
 import { isCredible, isDense, isPassword, mayBePassword } from "#common/secrets/credible";
-import { type Detector, findBefore, findPasswordAfter, type SecretPlace } from "#common/secrets/detector";
+import { type Detector, findBefore, findPasswordAfter, type SecretPlace } from "#common/secrets/detectors/detector";
 
 const numberedName = /oauth\d|sha-?\d|md\d|base\d|utf-?\d|http\d|[a-z]v\d+$|argon|scrypt|test|demo|mock|example/i;
 const removePunctuation = (value: string): string => value.replace(/[.,;:!?)\]}"'`”“»]+$/, "");

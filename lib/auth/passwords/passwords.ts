@@ -1,7 +1,7 @@
 import "server-only";
 import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
-import { hashPassword, isOutdated, verifyPassword } from "#lib/auth/hashing";
-import { endTrust, findPendingUser, type HookContext } from "#lib/auth/second-factor";
+import { hashPassword, isOutdated, verifyPassword } from "#lib/auth/passwords/hashing";
+import { endTrust, findPendingUser, type HookContext } from "#lib/auth/sign-in/second-factor";
 import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
 import { prisma } from "#lib/db/client";

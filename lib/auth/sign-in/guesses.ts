@@ -1,8 +1,8 @@
 import "server-only";
 import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
 import { listEvents, logSecurity, readOrigin } from "#lib/auth/audit";
-import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
-import { findPendingUser, type HookContext } from "#lib/auth/second-factor";
+import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/sign-in/known-browser";
+import { findPendingUser, type HookContext } from "#lib/auth/sign-in/second-factor";
 import { sha256 } from "#lib/core/digest";
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";

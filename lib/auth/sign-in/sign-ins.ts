@@ -1,6 +1,6 @@
 import "server-only";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
-import { endTrust } from "#lib/auth/second-factor";
+import { endTrust } from "#lib/auth/sign-in/second-factor";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Session } from "#lib/generated/prisma/client";

@@ -2,7 +2,7 @@ import "server-only";
 import { createAuthMiddleware, isAPIError } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins";
 import { localPath } from "#lib/auth/local-path";
-import { type HookContext, totpOptions } from "#lib/auth/second-factor";
+import { type HookContext, totpOptions } from "#lib/auth/sign-in/second-factor";
 import { env } from "#lib/core/env";
 
 /** better-auth's name of the route. */

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvError } from "#lib/core/errors";
 import { operatorCommand } from "#lib/core/variables/operator-command";
-import { freePort, isFree } from "#lib/db/ports";
+import { freePort, isFree } from "#lib/db/embedded/ports";
 import { makeCluster } from "./new-cluster.ts";
 import { becomeOwner, findOwner, type Kind } from "./owner.ts";
 import { control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";

@@ -63,7 +63,7 @@ const nameDatabase = (url: string): Promise<void> =>
 
 async function connect(url: string, use: (client: Client) => Promise<void> = async () => {}): Promise<void> {
   // A launcher needs these 7 MiB only to restart the server.
-  const [{ default: pg }, { withRequiredAuth }] = await Promise.all([import("pg"), import("./required-auth.ts")]);
+  const [{ default: pg }, { withRequiredAuth }] = await Promise.all([import("pg"), import("../required-auth.ts")]);
   const client = new pg.Client({ connectionString: withRequiredAuth(url), connectionTimeoutMillis: 3000 });
   client.on("error", () => {});
   try {

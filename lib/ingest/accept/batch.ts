@@ -16,7 +16,7 @@ import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { readPolicy } from "#lib/masking/policy";
 import { countUpload } from "#lib/observability/counters";
-import { usesStore } from "#lib/store/s3";
+import { usesStore } from "#lib/storage/s3";
 
 /** @throws SpoorError `unsupported_encoding` */
 export function parseEncoding(header: string | null): Encoding {

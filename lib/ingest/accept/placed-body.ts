@@ -2,9 +2,9 @@
 // upload names.
 import "server-only";
 import { free } from "#lib/core/memory";
-import { makeUploadKey } from "#lib/store/keys";
-import { deleteObject, putObject } from "#lib/store/s3";
-import { seal } from "#lib/store/sealed";
+import { makeUploadKey } from "#lib/storage/keys";
+import { deleteObject, putObject } from "#lib/storage/s3";
+import { seal } from "#lib/storage/sealed";
 
 export type PlacedBody = { object: string; objectBytes: number };
 

@@ -12,7 +12,7 @@ import type { Checked } from "#lib/ingest/decode/operations";
 import { reserveRoom } from "#lib/ingest/quota/quota";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
-import { usesStore } from "#lib/store/s3";
+import { usesStore } from "#lib/storage/s3";
 
 type SmallUpload = NewUpload & Checked & Partial<PlacedBody>;
 type PendingUpload = Pending<SmallUpload, boolean>;

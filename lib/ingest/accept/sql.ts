@@ -13,7 +13,7 @@ import { limits } from "#lib/core/limits";
 import type { Queryable } from "#lib/db/client";
 import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import type { Checked, Received } from "#lib/ingest/decode/operations";
-import { seal } from "#lib/store/sealed";
+import { seal } from "#lib/storage/sealed";
 
 export type Sender = { userId: string; machine: string };
 

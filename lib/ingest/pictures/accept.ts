@@ -11,10 +11,10 @@ import { declaredLength, readBody } from "#lib/http/body";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";
 import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
-import { insertPicture, type NewPicture, wantPictures } from "#lib/pictures/sql";
-import { makePictureKey } from "#lib/store/keys";
-import { deleteObject, putObject, usesStore } from "#lib/store/s3";
-import { seal } from "#lib/store/sealed";
+import { insertPicture, type NewPicture, wantPictures } from "#lib/messages/pictures/sql";
+import { makePictureKey } from "#lib/storage/keys";
+import { deleteObject, putObject, usesStore } from "#lib/storage/s3";
+import { seal } from "#lib/storage/sealed";
 
 /** The others stay for a day, even without a trace. */
 export async function findMissing(userId: string, hashes: string[]): Promise<string[]> {

@@ -30,7 +30,7 @@ import {
 } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
 import { type incompleteTrace, keptReasons, type keptTrace } from "#lib/ingest/schema";
-import { linkPictures } from "#lib/pictures/sql";
+import { linkPictures } from "#lib/messages/pictures/sql";
 
 export type MergeResult = {
   created: number;

@@ -2,7 +2,7 @@ import "server-only";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import { isPromptsOnly } from "#lib/ingest/process/append";
 import type { Pair } from "#lib/ingest/process/sql/traces";
-import type { TraceLinks } from "#lib/pictures/sql";
+import type { TraceLinks } from "#lib/messages/pictures/sql";
 
 /** An earlier version stored messages without pictures, and a session's prompts say nothing of them. */
 export function listLinks(

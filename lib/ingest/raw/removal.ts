@@ -2,9 +2,9 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
-import { findPictureObjects } from "#lib/pictures/sql";
-import { getStorePrefix, parsePictureKey, parseUploadKey } from "#lib/store/keys";
-import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/store/s3";
+import { findPictureObjects } from "#lib/messages/pictures/sql";
+import { getStorePrefix, parsePictureKey, parseUploadKey } from "#lib/storage/keys";
+import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/storage/s3";
 
 const atOnce = 100;
 

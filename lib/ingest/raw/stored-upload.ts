@@ -6,8 +6,8 @@ import { streamChunks } from "#lib/http/stream-of";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { type BodyPlace, copyUpload, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
-import { readObject } from "#lib/store/s3";
-import { unseal, unsealParts } from "#lib/store/sealed";
+import { readObject } from "#lib/storage/s3";
+import { unseal, unsealParts } from "#lib/storage/sealed";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 

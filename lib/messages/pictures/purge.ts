@@ -1,5 +1,5 @@
 import "server-only";
-import { findUsersToPurge, purgeSome } from "#lib/pictures/sql";
+import { findUsersToPurge, purgeSome } from "#lib/messages/pictures/sql";
 
 const batch = { pictures: 20, users: 20 };
 

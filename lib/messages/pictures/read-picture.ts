@@ -4,10 +4,10 @@ import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { requestSignal } from "#lib/core/current-request";
 import { notFound, SpoorError } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
-import { sendAtPace } from "#lib/pictures/send";
-import { findPicture, readSlice, type StoredPicture } from "#lib/pictures/sql";
-import { readObject } from "#lib/store/s3";
-import { unseal } from "#lib/store/sealed";
+import { sendAtPace } from "#lib/messages/pictures/send";
+import { findPicture, readSlice, type StoredPicture } from "#lib/messages/pictures/sql";
+import { readObject } from "#lib/storage/s3";
+import { unseal } from "#lib/storage/sealed";
 
 const { readsAtOnce, readsPerUser, maxWaitingPerUser } = limits.pictures;
 

@@ -81,7 +81,7 @@ export async function linkPictures(
   await release(tx, userId, former, sequence);
 }
 
-/** lib/pictures/purge.ts deletes pictures without references. */
+/** lib/messages/pictures/purge.ts deletes pictures without references. */
 export async function unlinkPictures(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
   await release(tx, userId, await deleteLinks(tx, userId, traceIds));
 }

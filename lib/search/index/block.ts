@@ -1,7 +1,7 @@
 // Sorted postings of up to 4,096 documents in buckets by the term's first bits; each bucket is a row (layout.ts).
-import { makeEncoder, readTerm, type TermRange, visitPostings } from "#lib/search/layout";
-import { maxDocuments, type Postings } from "#lib/search/posting";
-import { termBits } from "#lib/search/terms";
+import { makeEncoder, readTerm, type TermRange, visitPostings } from "#lib/search/index/layout";
+import { maxDocuments, type Postings } from "#lib/search/index/posting";
+import { termBits } from "#lib/search/index/terms";
 
 /** Raise when the format changes; sessions in older blocks are indexed again. */
 export const blockVersion = 2;

@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
-import { makePosting, maxDocuments, type Postings, sort } from "#lib/search/posting";
-import { type Described, describe, type Spoken } from "#lib/search/speaker";
-import { beginScan, composed, type Field, hashFact, inField, scanTerms, type Visit } from "#lib/search/terms";
-import { Vocabulary } from "#lib/search/vocabulary";
+import { makePosting, maxDocuments, type Postings, sort } from "#lib/search/index/posting";
+import { type Described, describe, type Spoken } from "#lib/search/index/speaker";
+import { beginScan, composed, type Field, hashFact, inField, scanTerms, type Visit } from "#lib/search/index/terms";
+import { Vocabulary } from "#lib/search/index/vocabulary";
 
 /** Without a random seed, an 8 MB text could be made to collide and take minutes. */
 const secret = randomInt(2 ** 31) * 2 + 1;

@@ -3,11 +3,11 @@ import "server-only";
 import { log } from "#lib/core/log";
 import { pool } from "#lib/db/client";
 import { freeSpace } from "#lib/db/sql/vacuum";
-import { bytesPerPosting } from "#lib/search/block";
-import { type Full, mergeAlike } from "#lib/search/merge";
-import { maxDocuments } from "#lib/search/posting";
-import { findUserToCompact } from "#lib/search/sql/merge";
-import { holdNext, withIndexLock } from "#lib/search/sql/write";
+import { bytesPerPosting } from "#lib/search/index/block";
+import { type Full, mergeAlike } from "#lib/search/index/merge";
+import { maxDocuments } from "#lib/search/index/posting";
+import { findUserToCompact } from "#lib/search/index/sql/merge";
+import { holdNext, withIndexLock } from "#lib/search/index/sql/write";
 
 /** About 3,000 sessions; merging takes two seconds and 100 MB. */
 const compacted: Full = { postings: 2 ** 22, documents: maxDocuments / 2 };

@@ -1,9 +1,9 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/block-rows";
-import { fold, hashWord, inField } from "#lib/search/terms";
-import type { QueryUnit } from "#lib/search/unit";
-import { decodeWords, findBucket, findLetterBuckets } from "#lib/search/vocabulary";
+import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/index/sql/block-rows";
+import { fold, hashWord, inField } from "#lib/search/index/terms";
+import type { QueryUnit } from "#lib/search/index/unit";
+import { decodeWords, findBucket, findLetterBuckets } from "#lib/search/index/vocabulary";
 
 const maxBlocks = 4;
 

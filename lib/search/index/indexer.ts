@@ -7,9 +7,9 @@ import { inSlices } from "#lib/core/concurrency/slices";
 import { isOutage, postgresCode } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { freeSpace } from "#lib/db/sql/vacuum";
-import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
-import { Collector, type Document, type Draft } from "#lib/search/collect";
-import { type Load, mergeBlocks } from "#lib/search/merge";
+import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/index/block";
+import { Collector, type Document, type Draft } from "#lib/search/index/collect";
+import { type Load, mergeBlocks } from "#lib/search/index/merge";
 import {
   deleteOutdatedBlocks,
   holdNext,
@@ -22,7 +22,7 @@ import {
   type Waiting,
   withIndexLock,
   writeBlock,
-} from "#lib/search/sql/write";
+} from "#lib/search/index/sql/write";
 
 type Batch = { traces: number; messages: number; bytes: number };
 

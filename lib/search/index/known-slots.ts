@@ -3,7 +3,7 @@ import "server-only";
 import { LRUCache } from "lru-cache";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { atRest } from "#lib/core/memory";
-import type { BlockHead } from "#lib/search/sql/block-rows";
+import type { BlockHead } from "#lib/search/index/sql/block-rows";
 
 type OfBlocks = Map<string, Uint16Array>;
 

@@ -1,6 +1,6 @@
 // Per term: distance from the previous term, number of documents, and their distances, as 7-bit variable-length
 // integers. Arbitrary bytes decode in bounded time.
-import { findTermEnd, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/posting";
+import { findTermEnd, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/index/posting";
 
 class Writer {
   private bytes = Buffer.allocUnsafeSlow(4096);

@@ -1,8 +1,8 @@
 // Merges small blocks as a log-structured merge tree does.
 import "server-only";
 import type { PoolClient } from "pg";
-import { type Bucket, blockVersion, bucketBits, encode, forEachPosting } from "#lib/search/block";
-import { makePosting, maxDocuments, type Postings, sort } from "#lib/search/posting";
+import { type Bucket, blockVersion, bucketBits, encode, forEachPosting } from "#lib/search/index/block";
+import { makePosting, maxDocuments, type Postings, sort } from "#lib/search/index/posting";
 import {
   type Moved,
   moveDocuments,
@@ -10,9 +10,9 @@ import {
   readLiveDocuments,
   readSmallBlocks,
   readWordBuckets,
-} from "#lib/search/sql/merge";
-import { deleteBlocks, type StoredBlock, writeBlock } from "#lib/search/sql/write";
-import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
+} from "#lib/search/index/sql/merge";
+import { deleteBlocks, type StoredBlock, writeBlock } from "#lib/search/index/sql/write";
+import { decodeWords, Vocabulary } from "#lib/search/index/vocabulary";
 
 export type Full = { postings: number; documents: number };
 

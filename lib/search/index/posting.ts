@@ -1,5 +1,5 @@
 // A posting combines a term with the slot of a document in one number.
-import { termBits } from "#lib/search/terms";
+import { termBits } from "#lib/search/index/terms";
 
 /** Per block. */
 export const maxDocuments = 4096;

@@ -1,6 +1,6 @@
 import "server-only";
 import { pool } from "#lib/db/client";
-import { rewriteBlocks } from "#lib/search/merge";
+import { rewriteBlocks } from "#lib/search/index/merge";
 import {
   deleteDocuments,
   deleteOutdated,
@@ -10,7 +10,7 @@ import {
   markPurged,
   readTombstones,
   withIndexLock,
-} from "#lib/search/sql/write";
+} from "#lib/search/index/sql/write";
 
 const maxTraces = 5000;
 

@@ -8,7 +8,7 @@ import {
   type Matched,
   readTerms,
   type TermSlots,
-} from "#lib/search/find-documents";
+} from "#lib/search/index/find-documents";
 import {
   countSlots,
   forEachSlot,
@@ -18,11 +18,11 @@ import {
   setBit,
   slotsDown,
   slotsWith,
-} from "#lib/search/posting";
+} from "#lib/search/index/posting";
 import { isFact, type SearchQuery } from "#lib/search/query";
-import { readParts } from "#lib/search/sql/block-rows";
-import { forEachTerm, inField } from "#lib/search/terms";
-import type { QueryUnit } from "#lib/search/unit";
+import { readParts } from "#lib/search/index/sql/block-rows";
+import { forEachTerm, inField } from "#lib/search/index/terms";
+import type { QueryUnit } from "#lib/search/index/unit";
 
 export type Ranked = { blockId: string; slot: number; score: number };
 

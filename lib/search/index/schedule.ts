@@ -2,11 +2,11 @@ import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "#lib/core/log";
 import { pool } from "#lib/db/client";
-import { makeCompaction } from "#lib/search/compact";
-import { indexNext } from "#lib/search/indexer";
-import { purgeNext } from "#lib/search/purge";
-import { markOutdated } from "#lib/search/sql/merge";
-import { readWaitingAges } from "#lib/search/sql/write";
+import { makeCompaction } from "#lib/search/index/compact";
+import { indexNext } from "#lib/search/index/indexer";
+import { purgeNext } from "#lib/search/index/purge";
+import { markOutdated } from "#lib/search/index/sql/merge";
+import { readWaitingAges } from "#lib/search/index/sql/write";
 
 const idleMs = 1000;
 const yielding = { maxMs: 2000, pollMs: 10 };

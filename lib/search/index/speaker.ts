@@ -1,5 +1,5 @@
 import { isFields } from "#common/evidence/text";
-import { isEcho } from "#lib/search/echo";
+import { isEcho } from "#lib/search/index/echo";
 import { splitPieces } from "#lib/transcript/kind";
 import { readOutcome } from "#lib/transcript/outcome";
 import { findToolKind } from "#lib/transcript/vocabulary";

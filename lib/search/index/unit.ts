@@ -7,7 +7,7 @@ import {
   isBoundary,
   splitCompound,
   wordsAndGaps,
-} from "#lib/search/terms";
+} from "#lib/search/index/terms";
 
 function listWordForms(word: string): string[] {
   if (!/^[a-z]{3,}$/i.test(word)) return [];

@@ -1,7 +1,7 @@
 // Prefixes, corrections and suggestions need words, since terms are hashes.
 import { eachInSlices } from "#lib/core/concurrency/slices";
-import type { Bucket } from "#lib/search/block";
-import { fold, foldedCode, hashWord, splitCompound } from "#lib/search/terms";
+import type { Bucket } from "#lib/search/index/block";
+import { fold, foldedCode, hashWord, splitCompound } from "#lib/search/index/terms";
 
 /** Postings use the lower buckets. */
 export const firstWordBucket = 2 ** 13;

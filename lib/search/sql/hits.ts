@@ -1,10 +1,10 @@
-// Two ways to order hits, of which lib/traces/search.ts chooses the cheaper. SQL: hits are bits, and each plan is forced.
+// Two ways to order hits, of which lib/search/search-traces.ts chooses the cheaper. SQL: hits are bits, and each plan is forced.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
-import type { Hits } from "#lib/search/find-documents";
-import { isHit } from "#lib/search/sql/block-rows";
-import { comesAfter, isSelected, type ListPlace, listOrder, type PlainSelection } from "#lib/traces/sql/conditions";
+import type { Hits } from "#lib/search/index/find-documents";
+import { isHit } from "#lib/search/index/sql/block-rows";
+import { comesAfter, isSelected, type ListPlace, listOrder, type PlainSelection } from "#lib/search/sql/selection";
 
 export type SearchScope = { userId: string; selection: PlainSelection; after: ListPlace | undefined };
 

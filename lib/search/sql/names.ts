@@ -4,7 +4,7 @@ import { requestSignal } from "#lib/core/current-request";
 import { snapshot } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
-import { listOrder, selectMoment, shownTitle } from "#lib/traces/sql/conditions";
+import { listOrder, selectMoment, shownTitle } from "#lib/search/sql/selection";
 
 type NameRow = {
   id: string;

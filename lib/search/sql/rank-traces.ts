@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
-import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
+import { isSelected, type PlainSelection } from "#lib/search/sql/selection";
 
 type Scored = { blockId: string; slot: number; score: number };
 

@@ -15,7 +15,7 @@ import {
   type PlainSelection,
   selectMoment,
   shownTitle,
-} from "#lib/traces/sql/conditions";
+} from "#lib/search/sql/selection";
 
 export const traceFields = {
   id: true,

@@ -3,7 +3,7 @@ import "server-only";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { FacetValue } from "#lib/traces/schema";
-import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
+import { isSelected, type PlainSelection } from "#lib/search/sql/selection";
 
 export type Several = "branch" | "tag" | "tool";
 

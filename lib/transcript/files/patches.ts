@@ -1,4 +1,4 @@
-import type { LineCounts } from "#lib/transcript/line-diff";
+import type { LineCounts } from "#lib/transcript/files/line-diff";
 
 export type PatchLine = { type: "added" | "removed" | "same" | "hunk"; text: string; at?: [old: number, now: number] };
 

@@ -4,7 +4,7 @@ import { countChangedLines, type FileChange, listChanges, reportedChanges } from
 import { projectPath, readPlace, type SessionFolders } from "#lib/transcript/files/paths";
 import { listReads } from "#lib/transcript/files/reads";
 import { shellChanges } from "#lib/transcript/files/shell";
-import { type LineCounts, newEffort } from "#lib/transcript/line-diff";
+import { type LineCounts, newEffort } from "#lib/transcript/files/line-diff";
 import type { PartKind, ReaderMessage } from "#lib/transcript/message";
 import { readOutcome } from "#lib/transcript/outcome";
 import { makePairing, type Placed } from "#lib/transcript/pairing";

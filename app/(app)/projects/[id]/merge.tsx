@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { labelText, listOthers, maxOthers, type ProjectDetails, readLabels } from "#lib/projects/queries";
-import { formatQuantity } from "../../../components/figures";
-import type { SearchParams } from "../../../components/pages";
+import { formatQuantity } from "../../../components/values/figures";
+import type { SearchParams } from "../../../components/shell/pages";
 import { Section } from "../../../components/section";
 import { mergeAction } from "../actions";
 

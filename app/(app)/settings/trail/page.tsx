@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { z } from "zod";
 import { listEvents } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
-import { EventList } from "../../../components/event-list";
+import { EventList } from "../../../components/values/event-list";
 import { Pager } from "../../../components/pager";
 
 export const metadata: Metadata = { title: "Audit trail" };

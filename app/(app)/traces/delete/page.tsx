@@ -7,12 +7,12 @@ import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { listTraces, type Trace } from "#lib/traces/queries";
 import { chosenIds, type FilterName } from "#lib/traces/schema";
-import { formatQuantity } from "../../../components/figures";
+import { formatQuantity } from "../../../components/values/figures";
 import { Notice } from "../../../components/notice";
-import type { SearchParams } from "../../../components/pages";
-import { readerZone } from "../../../components/preferences";
-import { ActivityTime, Time } from "../../../components/time";
-import { type ListRequest, readListParams, shown } from "../filters";
+import type { SearchParams } from "../../../components/shell/pages";
+import { readerZone } from "../../../components/shell/preferences";
+import { ActivityTime, Time } from "../../../components/values/time";
+import { type ListRequest, readListParams, shown } from "../filters/filters";
 import {
   type FilterTitles,
   type GivenFilters,

@@ -1,7 +1,7 @@
 import Link from "next/link";
 import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { filterNames } from "#lib/traces/schema";
-import { Sign } from "../../components/sign";
+import { Sign } from "../../../components/sign";
 import {
   type FilterTitles,
   type GivenFilters,
@@ -11,7 +11,7 @@ import {
   shownValue,
   without,
   withoutValue,
-} from "./hrefs";
+} from "../hrefs";
 
 export function Chips({
   given,

@@ -1,8 +1,8 @@
 import Link from "next/link";
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
-import { formatCount } from "../../components/figures";
-import { Sign } from "../../components/sign";
-import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "./hrefs";
+import { formatCount } from "../../../components/values/figures";
+import { Sign } from "../../../components/sign";
+import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "../hrefs";
 
 export type FilterOption = { name: FilterName; value: string; text: string; count: number };
 

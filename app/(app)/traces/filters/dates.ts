@@ -1,6 +1,6 @@
 import { parseInstant } from "#lib/core/fields";
 import { addDays } from "#lib/usage/days";
-import { isoDay } from "../../components/date-format";
+import { isoDay } from "../../../components/values/date-format";
 
 export type DatePreset = { label: string; from: string };
 

@@ -1,9 +1,9 @@
 "use client";
 import { useEffect, useState } from "react";
 import type { CountedName, FacetValues } from "#lib/traces/schema";
-import { Sign } from "../../components/sign";
+import { Sign } from "../../../components/sign";
 import { Choices, listFilterNames, toFilterOptions } from "./choices";
-import { type GivenFilters, getFilterLabel, listFilterEntries, without } from "./hrefs";
+import { type GivenFilters, getFilterLabel, listFilterEntries, without } from "../hrefs";
 import { MenuValues } from "./menu-values";
 
 type Props = {

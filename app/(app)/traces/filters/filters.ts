@@ -1,9 +1,9 @@
 import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
-import type { Selection } from "#lib/traces/sql/conditions";
+import type { Selection } from "#lib/search/sql/selection";
 import { getDayStart } from "#lib/usage/days";
-import type { SearchParams } from "../../components/pages";
-import { filterQuery, type GivenFilters, withQuery } from "./hrefs";
+import type { SearchParams } from "../../../components/shell/pages";
+import { filterQuery, type GivenFilters, withQuery } from "../hrefs";
 
 export type ListRequest = {
   filter: TraceFilter;

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { CountedName, FacetValues } from "#lib/traces/schema";
 import { Choices, type FilterOption, toFilterOptions } from "./choices";
-import { type GivenFilters, listHref } from "./hrefs";
+import { type GivenFilters, listHref } from "../hrefs";
 
 /** One request serves every menu, until the filters change. */
 let loaded: { query: string; values: Promise<FacetValues> } | undefined;

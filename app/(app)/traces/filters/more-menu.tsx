@@ -2,7 +2,7 @@
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { Choice } from "./choices";
 import { ExactForm, FilterValues, Menu } from "./filter-menu";
-import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "./hrefs";
+import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "../hrefs";
 
 type Props = { given: GivenFilters; query: string; values: FacetValues | undefined };
 

@@ -4,7 +4,7 @@ import type { Order, Sort } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
 import { Choice } from "./choices";
 import { Menu } from "./filter-menu";
-import { type GivenFilters, listHref, toSearchParams } from "./hrefs";
+import { type GivenFilters, listHref, toSearchParams } from "../hrefs";
 import { removeViewAction, saveViewAction } from "./view-actions";
 
 const words: Record<Sort, string> = {

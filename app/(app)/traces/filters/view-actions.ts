@@ -5,11 +5,11 @@ import { requireUser } from "#lib/auth/guards";
 import { withoutInvisible } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { removeView, saveView } from "#lib/traces/views";
-import type { FormState } from "../../components/form";
-import { requireForm, requireOwnOrigin, text, toFormState } from "../../components/form-guard";
-import { readerZone } from "../../components/preferences";
+import type { FormState } from "../../../components/forms/form";
+import { requireForm, requireOwnOrigin, text, toFormState } from "../../../components/forms/form-guard";
+import { readerZone } from "../../../components/shell/preferences";
 import { readListParams } from "./filters";
-import { paramsIn, toSearchParams } from "./hrefs";
+import { paramsIn, toSearchParams } from "../hrefs";
 
 const name = z
   .string()

@@ -6,11 +6,11 @@ import {
   readFamilies,
   readTraceOrigins,
 } from "#lib/traces/family";
-import { longTime } from "../../components/date-format";
-import { formatCompact, formatQuantity } from "../../components/figures";
-import { shortTime } from "../../components/time";
+import { longTime } from "../../../components/values/date-format";
+import { formatCompact, formatQuantity } from "../../../components/values/figures";
+import { shortTime } from "../../../components/values/time";
 import { type Below, type BelowRow, originWords } from "./below";
-import { listHref } from "./hrefs";
+import { listHref } from "../hrefs";
 
 const shownEach = 10;
 

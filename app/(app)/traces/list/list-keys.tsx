@@ -1,7 +1,7 @@
 "use client";
 import { useEffect } from "react";
-import { useKeys } from "../../components/keys";
-import { markSessions } from "./marks/actions";
+import { useKeys } from "../../../components/shell/keys";
+import { markSessions } from "../marks/actions";
 
 /** Enter then opens the row, which the browser does. */
 function go(step: 1 | -1): void {

@@ -1,10 +1,10 @@
 "use client";
 import { useState } from "react";
 import type { Excerpts } from "#lib/search/excerpts";
-import { longTime } from "../../components/date-format";
+import { longTime } from "../../../components/values/date-format";
 import { type Below, BelowFold } from "./below";
 import { ExcerptList } from "./excerpts";
-import { type GivenFilters, listHref, pullHref, traceHref } from "./hrefs";
+import { type GivenFilters, listHref, pullHref, traceHref } from "../hrefs";
 
 export type ListRow = {
   id: string;

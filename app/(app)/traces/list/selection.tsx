@@ -1,8 +1,8 @@
 "use client";
 import { startTransition, useEffect, useRef, useState } from "react";
-import { formatQuantity } from "../../components/figures";
+import { formatQuantity } from "../../../components/values/figures";
 import { BulkDialog } from "./bulk-dialog";
-import { markSessions, tagSessions } from "./marks/actions";
+import { markSessions, tagSessions } from "../marks/actions";
 
 type Props = {
   shown: number;

@@ -1,8 +1,8 @@
 import { findEstimate } from "#lib/prices/tariff";
 import type { Trace } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
-import { formatCount, formatQuantity } from "../../components/figures";
-import { formatMoney } from "../../components/money";
+import { formatCount, formatQuantity } from "../../../components/values/figures";
+import { formatMoney } from "../../../components/values/money";
 
 export const countTokens = ({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number =>
   usedTokens(usage, tokenCount);

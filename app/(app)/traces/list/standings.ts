@@ -1,5 +1,5 @@
-import { readStanding, type Standing } from "#lib/traces/messages";
-import { isLive } from "#lib/transcript/live";
+import { readStanding, type Standing } from "#lib/messages/read-messages";
+import { isLive } from "#lib/traces/standing";
 
 type Shown = { id: string; updatedAt: string; latestAt: string; dated: boolean };
 

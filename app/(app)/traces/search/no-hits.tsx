@@ -2,10 +2,10 @@ import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
-import { formatCount } from "../../components/figures";
-import { readerZone } from "../../components/preferences";
-import { type ListRequest, readListParams, shown } from "./filters";
-import { type FilterTitles, type GivenFilters, getFilterLabel, listHref, shownValues, without } from "./hrefs";
+import { formatCount } from "../../../components/values/figures";
+import { readerZone } from "../../../components/shell/preferences";
+import { type ListRequest, readListParams, shown } from "../filters/filters";
+import { type FilterTitles, type GivenFilters, getFilterLabel, listHref, shownValues, without } from "../hrefs";
 import { Meant } from "./search-notices";
 
 type Props = { userId: string; request: ListRequest; names: FilterTitles };

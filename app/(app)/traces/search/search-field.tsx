@@ -1,9 +1,9 @@
 "use client";
 import { useRouter } from "next/navigation";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { keepSearch, keptSearches } from "../../components/kept-searches";
-import { HiddenFilters } from "./filter-menu";
-import { type GivenFilters, without } from "./hrefs";
+import { keepSearch, keptSearches } from "../../../components/shell/kept-searches";
+import { HiddenFilters } from "../filters/filter-menu";
+import { type GivenFilters, without } from "../hrefs";
 
 /** Results show after this pause. */
 const pauseMs = 200;

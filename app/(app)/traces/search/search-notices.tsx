@@ -1,6 +1,6 @@
 import { correct } from "#lib/search/slips";
-import { Notice } from "../../components/notice";
-import { type GivenFilters, listHref } from "./hrefs";
+import { Notice } from "../../../components/notice";
+import { type GivenFilters, listHref } from "../hrefs";
 
 type Props = { given: GivenFilters; corrected?: string; isPartial?: boolean };
 

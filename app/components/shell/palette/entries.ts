@@ -1,4 +1,4 @@
-import type { NamesResponse } from "#lib/traces/names-schema";
+import type { NamesResponse } from "#lib/search/schema";
 import { pages } from "../pages";
 
 export type PaletteEntry = { id: string; text: string; detail?: string } & ({ href: string } | { run: () => void });

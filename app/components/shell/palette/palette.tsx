@@ -2,8 +2,8 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useRef, useState } from "react";
-import type { NamesResponse } from "#lib/traces/names-schema";
-import { formatQuantity } from "../figures";
+import type { NamesResponse } from "#lib/search/schema";
+import { formatQuantity } from "../../values/figures";
 import { goTo } from "../navigation";
 import { type EntryGroup, groupEntries, openActions, type PaletteEntry } from "./entries";
 

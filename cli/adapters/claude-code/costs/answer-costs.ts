@@ -1,9 +1,9 @@
-import type { Fields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
-import { toBlocks } from "../blocks.ts";
-import { makeNotice, withMetadata } from "../messages.ts";
-import { UsageCounter, withUsage } from "../usage.ts";
-import { asFields, asTimestamp } from "../values.ts";
+import type { Fields } from "../../../files/json.ts";
+import type { Message } from "../../adapter.ts";
+import { toBlocks } from "../../blocks.ts";
+import { makeNotice, withMetadata } from "../../messages.ts";
+import { UsageCounter, withUsage } from "../../usage.ts";
+import { asFields, asTimestamp } from "../../values.ts";
 import { type Cost, knowCost, type OtherCost, readCost } from "./costs.ts";
 import { RequestIds, type SavedIds } from "./request-ids.ts";
 

@@ -1,6 +1,6 @@
-import { type Fields, isFields } from "../../files/json.ts";
-import { sumUsage, type Usage, type UsageCounter } from "../usage.ts";
-import { asAmount, asCount, asFields, asString, asTimestamp } from "../values.ts";
+import { type Fields, isFields } from "../../../files/json.ts";
+import { sumUsage, type Usage, type UsageCounter } from "../../usage.ts";
+import { asAmount, asCount, asFields, asString, asTimestamp } from "../../values.ts";
 import { splitUsage } from "./iterations.ts";
 import type { RequestIds } from "./request-ids.ts";
 

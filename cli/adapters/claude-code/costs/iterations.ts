@@ -1,7 +1,7 @@
 // An answer's usage lists its requests if the API made several, perhaps of other models.
-import type { Fields } from "../../files/json.ts";
-import { addUsage, subtractUsage, type Usage } from "../usage.ts";
-import { asCount, asFields, asString, listFields } from "../values.ts";
+import type { Fields } from "../../../files/json.ts";
+import { addUsage, subtractUsage, type Usage } from "../../usage.ts";
+import { asCount, asFields, asString, listFields } from "../../values.ts";
 
 type OtherUsage = { model: string; isAdvice: boolean; usage: Usage };
 

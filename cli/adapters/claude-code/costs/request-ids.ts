@@ -1,5 +1,5 @@
-import type { Usage } from "../usage.ts";
-import { dropOldest } from "../values.ts";
+import type { Usage } from "../../usage.ts";
+import { dropOldest } from "../../values.ts";
 
 type Seen = { number: number; turn: number; step: number; model: string | undefined; input: number[] };
 export type SavedIds = { turn: number; step: number; seen: [string, Seen][] };

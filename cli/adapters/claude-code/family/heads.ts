@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { recoverRecords } from "../../files/broken-line.ts";
-import { readBeginningOrNothing } from "../../files/byte-reader.ts";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import { asString } from "../values.ts";
-import { isRequestLine } from "./line-types.ts";
+import { recoverRecords } from "../../../files/broken-line.ts";
+import { readBeginningOrNothing } from "../../../files/byte-reader.ts";
+import { type Fields, isFields, parseJson } from "../../../files/json.ts";
+import { asString } from "../../values.ts";
+import { isRequestLine } from "../line-types.ts";
 
 export type SessionHead = {
   folder?: string;

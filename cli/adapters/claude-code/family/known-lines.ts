@@ -1,4 +1,4 @@
-import type { Fields } from "../../files/json.ts";
+import type { Fields } from "../../../files/json.ts";
 
 export type SavedLines = { latest: string; keys: string };
 

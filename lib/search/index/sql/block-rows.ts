@@ -2,8 +2,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma, type SearchBlock, type SearchDocument } from "#lib/generated/prisma/client";
-import type { Bucket } from "#lib/search/block";
-import { maxDocuments, slotsWith } from "#lib/search/posting";
+import type { Bucket } from "#lib/search/index/block";
+import { maxDocuments, slotsWith } from "#lib/search/index/posting";
 
 /** One bit of `slots` for each of the 4,096 slots of each block. */
 export type HitBits = { blockIds: string[]; slots: Buffer };

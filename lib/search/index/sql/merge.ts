@@ -2,9 +2,9 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
-import { type Bucket, blockVersion } from "#lib/search/block";
-import { blockColumns, type StoredBlock } from "#lib/search/sql/write";
-import { firstWordBucket } from "#lib/search/vocabulary";
+import { type Bucket, blockVersion } from "#lib/search/index/block";
+import { blockColumns, type StoredBlock } from "#lib/search/index/sql/write";
+import { firstWordBucket } from "#lib/search/index/vocabulary";
 
 /** Smallest first. */
 export async function readSmallBlocks(

@@ -9,8 +9,8 @@ import { holdUsers } from "#lib/auth/sql";
 import { copyStream } from "#lib/core/copy-format";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
-import type { Bucket } from "#lib/search/block";
-import { smallMetadataSql } from "#lib/search/sql/block-rows";
+import type { Bucket } from "#lib/search/index/block";
+import { smallMetadataSql } from "#lib/search/index/sql/block-rows";
 
 /** The higher `age`, the newer the traces, approximately. */
 export type StoredBlock = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };

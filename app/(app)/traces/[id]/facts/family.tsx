@@ -1,10 +1,10 @@
 import type { Family, FamilySums, Member, Origin, Relation } from "#lib/traces/family";
-import { Monogram } from "../../../../components/agent-icon";
-import { formatCompact, formatQuantity } from "../../../../components/figures";
-import { formatMoney } from "../../../../components/money";
-import { formatFamilyCounts } from "../../families";
+import { Monogram } from "../../../../components/values/agent-icon";
+import { formatCompact, formatQuantity } from "../../../../components/values/figures";
+import { formatMoney } from "../../../../components/values/money";
+import { formatFamilyCounts } from "../../list/families";
 import { listHref } from "../../hrefs";
-import { describeTier } from "../../spent";
+import { describeTier } from "../../list/spent";
 import { formatMilliseconds } from "../messages/clock";
 
 export type FamilyNumbers = { own: FamilySums; origin: Origin | undefined; family: Family | undefined };

@@ -1,5 +1,5 @@
 import { type Evidence, readEvidence } from "#lib/traces/evidence";
-import { formatQuantity } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/values/figures";
 import { Sign } from "../../../../components/sign";
 import { listHref, pullHref } from "../../hrefs";
 

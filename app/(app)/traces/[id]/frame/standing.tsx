@@ -1,4 +1,4 @@
-import type { Standing } from "#lib/traces/messages";
+import type { Standing } from "#lib/messages/read-messages";
 
 export function StandingMark({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;

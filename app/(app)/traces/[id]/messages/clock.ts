@@ -1,4 +1,4 @@
-import { formatDate } from "../../../../components/date-format";
+import { formatDate } from "../../../../components/values/date-format";
 
 /** "14:02" */
 export const formatClock = (at: string, zone: string) =>

@@ -1,7 +1,7 @@
 "use client";
 import { memo, useState } from "react";
 import type { Outline } from "#lib/transcript/outline";
-import { formatCount } from "../../../../components/figures";
+import { formatCount } from "../../../../components/values/figures";
 import { Sign } from "../../../../components/sign";
 import { useFrame } from "../frame/frame";
 

@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
-import type { Standing } from "#lib/traces/messages";
+import type { Standing } from "#lib/messages/read-messages";
 import type { Growth } from "#lib/traces/schema";
 
 const everySeconds = 10;

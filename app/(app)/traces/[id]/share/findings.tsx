@@ -1,5 +1,5 @@
-import type { Findings } from "#lib/traces/check";
-import { formatCount, formatQuantity } from "../../../../components/figures";
+import type { Findings } from "#lib/shares/check-for-others";
+import { formatCount, formatQuantity } from "../../../../components/values/figures";
 import { Notice } from "../../../../components/notice";
 
 type Props = { findings: Findings; masked: boolean; traceId: string };

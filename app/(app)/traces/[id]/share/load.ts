@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { limits } from "#lib/core/limits";
-import { sent } from "../../../../components/form-guard";
+import { sent } from "../../../../components/forms/form-guard";
 import { drawBody } from "../segments/render";
 import { bodyRequest } from "../segments/request";
 import { toStranger } from "./stranger";

@@ -1,9 +1,9 @@
 "use client";
 import { useCallback, useRef, useState } from "react";
-import { useBodies } from "../folds/use-bodies";
-import { useFolds } from "../folds/use-folds";
-import { PictureDialog } from "../messages/picture-dialog";
-import { useCopy } from "../messages/use-copy";
+import { useBodies } from "../interaction/use-bodies";
+import { useFolds } from "../interaction/use-folds";
+import { PictureDialog } from "../interaction/picture-dialog";
+import { useCopy } from "../interaction/use-copy";
 import type { Markup } from "../segments/render";
 import type { BodyRequest } from "../segments/request";
 

@@ -1,5 +1,5 @@
 import "server-only";
-import type { Sharing } from "#lib/traces/shares";
+import type { Sharing } from "#lib/shares/shares";
 import type { SegmentSession } from "../segments/render";
 
 export const toStranger = (

@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
 import { readGrowth } from "#lib/traces/api";
-import { countMessages, readStanding } from "#lib/traces/messages";
+import { countMessages, readStanding } from "#lib/messages/read-messages";
 import { getTrace } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
