@@ -1,7 +1,7 @@
 import { formatBytes } from "#lib/core/units";
 import { getStorage, type Storage } from "#lib/ingest/quota/quota";
-import { formatQuantity } from "./values/figures";
 import { Notice } from "./notice";
+import { formatQuantity } from "./values/figures";
 
 const nearlyFull = 0.9;
 

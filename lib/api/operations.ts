@@ -18,12 +18,16 @@ import {
   revokeAgentToken,
 } from "#lib/auth/oauth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
+import { readFileList, readTraceFileList } from "#lib/files/api";
 import { readFindingList } from "#lib/findings/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
 import { findMissingPictures, sendPicture } from "#lib/ingest/pictures/api";
 import { callMcp, recallPlaces } from "#lib/mcp/api";
 import { readProject, readProjectList } from "#lib/projects/api";
+import { readPullRequestReport } from "#lib/pull-requests/api";
+import { readNames, readSuggestions } from "#lib/search/api";
+import { readSharedPicture } from "#lib/shares/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
   exportTraceAsJson,
@@ -37,12 +41,9 @@ import {
   readMessageList,
   readTrace,
   readTraceList,
+  readTracePicture,
   removeTrace,
 } from "#lib/traces/api";
-import { readFileList, readTraceFileList } from "#lib/files/api";
-import { readNames, readSuggestions } from "#lib/search/api";
-import { readSharedPicture, readTracePicture } from "#lib/traces/pictures-api";
-import { readPullRequestReport } from "#lib/pull-requests/api";
 import { exportUsage, readUsageReport } from "#lib/usage/api";
 
 export const operations: readonly Operation[] = [

@@ -85,6 +85,15 @@ export const exactText = (min: number, max: number) =>
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
 
+/** A number in a query. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
+
 /** Control and bidirectional formatting characters can make a name look like another. */
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Operation } from "#lib/http/operation";
 import { filesQuery, filesResponse, traceFilesQuery, traceFilesResponse } from "#lib/files/schema";
+import type { Operation } from "#lib/http/operation";
 
 const file = {
   path: "src/retry.ts",

@@ -5,12 +5,12 @@ import { exactText, utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
-import { fileNamed } from "#lib/search/query";
 import type { FileAction, Touched } from "#lib/files/schema";
-import { decodeCursor, encodeCursor } from "#lib/traces/queries";
-import type { Selection } from "#lib/search/sql/selection";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/files/sql";
-import { tellUpdated } from "#lib/traces/sql/list";
+import { decodeCursor, encodeCursor } from "#lib/http/cursor";
+import { fileNamed } from "#lib/search/query";
+import type { Selection } from "#lib/search/sql/selection";
+import { tellUpdated } from "#lib/search/sql/selection";
 import { maxShown, type Outline } from "#lib/transcript/outline";
 
 type FilePage = { action: FileAction; cursor?: string | undefined; limit: number };

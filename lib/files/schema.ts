@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { exactText, utcInstant } from "#lib/core/fields";
+import { exactText, utcInstant, wholeNumber } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
-import { wholeNumber } from "#lib/traces/schema";
 
 const { traces: page } = limits;
 

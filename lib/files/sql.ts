@@ -1,11 +1,11 @@
 // SQL: measured plans (docs/decisions/0047).
 import "server-only";
 import type { PoolClient } from "pg";
+import type { FileAction } from "#lib/files/schema";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { FileTerm } from "#lib/search/query";
-import type { FileAction } from "#lib/files/schema";
-import { isNamed, isSelected, listOrder, type PlainSelection, shownTitle } from "#lib/search/sql/selection";
 import { rarest } from "#lib/search/sql/file-search";
+import { isNamed, isSelected, listOrder, type PlainSelection, shownTitle } from "#lib/search/sql/selection";
 
 export type FileRow = {
   path: string;

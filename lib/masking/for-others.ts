@@ -5,6 +5,8 @@ import { beginsAfter, nameCharacter, withoutHomes } from "#lib/masking/home-fold
 /** Both positions are inclusive; null is that end of the session. */
 export type SharedRange = { from: number | null; to: number | null };
 
+export type Sharing = SharedRange & { masked: boolean; pictures?: boolean };
+
 export const wholeRange: SharedRange = { from: null, to: null };
 
 export const isWithin = ({ from, to }: SharedRange, position: number): boolean =>

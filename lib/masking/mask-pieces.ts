@@ -1,15 +1,17 @@
+import { keepHeader } from "#common/secrets/detectors/table-cells";
 import { findSecrets, type Secret } from "#common/secrets/find-secrets";
 import { makePlaceholder } from "#common/secrets/kinds";
 import { maskForOthers, maskValueForOthers, replaceSecrets } from "#common/secrets/mask";
-import { keepHeader } from "#common/secrets/detectors/table-cells";
 import { eachInSlices, StepEnded } from "#lib/core/concurrency/slices";
-import type { Masked } from "#lib/traces/export-schema";
 import { type HiddenNames, textForOthers } from "#lib/masking/for-others";
+
+/** `secrets` hides all that may be a secret, `all` also names of home folders, users and machines. */
+export type MaskLevel = "secrets" | "all";
 
 /** @param names people known from earlier text */
 export type Mask = (text: string, names?: Set<string>) => string;
 
-export function makeMask(masked: Masked | undefined, names: HiddenNames): Mask | undefined {
+export function makeMask(masked: MaskLevel | undefined, names: HiddenNames): Mask | undefined {
   if (masked === undefined) return undefined;
   return masked === "secrets" ? maskForOthers : makeHider(names);
 }

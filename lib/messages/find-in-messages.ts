@@ -1,5 +1,5 @@
 import "server-only";
-import type { Matches } from "#lib/traces/schema";
+import type { Matches } from "#lib/messages/schema";
 import { canFoldUnicode, findText } from "#lib/messages/sql";
 
 const maxPlaces = 20_000;

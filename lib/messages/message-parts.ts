@@ -4,7 +4,7 @@ import { heavyTurn, type Patience } from "#lib/db/heavy";
 import { allForOthers } from "#lib/masking/for-others";
 import { type Mask, maskJson, maskPieces } from "#lib/masking/mask-pieces";
 import { presentMessage } from "#lib/messages/read-messages";
-import type { Message } from "#lib/traces/queries";
+import type { Message } from "#lib/messages/schema";
 import { readBytes, readPage } from "#lib/messages/sql";
 
 const MiB = 1024 * 1024;

@@ -4,9 +4,8 @@ import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import type { SharedRange } from "#lib/masking/for-others";
-import type { Message, Trace } from "#lib/traces/queries";
+import type { Message } from "#lib/messages/schema";
 import { type MessageRow, readAt, readPage } from "#lib/messages/sql";
-import { findWaitingState, isLive } from "#lib/traces/standing";
 
 /** A page ends at the first bound. It has at least one message; of one over `maxMessageBytes` only the start. */
 type PageBounds = { limit: number; maxBytes?: number; maxMessageBytes?: number };
@@ -93,18 +92,4 @@ export function presentMessage(row: MessageRow): Message {
     createdAt: createdAt?.toISOString() ?? null,
     metadata: metadata as Message["metadata"],
   };
-}
-
-export type Standing = { live: boolean; waiting: "waiting" | "asking" | null };
-
-const afterAll = 2_147_483_647;
-const looked = { limit: 12, maxBytes: 256 * 1024, maxMessageBytes: 64 * 1024 };
-
-export async function readStanding(
-  userId: string,
-  { id, updatedAt, dated }: Pick<Trace, "id" | "updatedAt" | "dated">,
-): Promise<Standing> {
-  if (!dated || !isLive(updatedAt)) return { live: false, waiting: null };
-  const { messages } = await readEarlier(userId, id, afterAll, looked);
-  return { live: true, waiting: findWaitingState(messages) ?? null };
 }

@@ -1,6 +1,6 @@
 import type { Operation } from "#lib/http/operation";
-import { trace, wholeTrace } from "#lib/traces/examples";
 import { pullRequestQuery, pullRequestResponse } from "#lib/pull-requests/schema";
+import { trace, wholeTrace } from "#lib/traces/examples";
 
 const [commit] = wholeTrace.commits;
 const [opened] = wholeTrace.pullRequests;

@@ -4,8 +4,8 @@ import { commitPage } from "#common/evidence/remotes";
 import { notFound } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
 import type { pullRequestReport } from "#lib/pull-requests/schema";
-import { tellUpdated } from "#lib/traces/sql/list";
 import { type PullRequestKey, readPullRequestRows } from "#lib/pull-requests/sql";
+import { tellUpdated } from "#lib/search/sql/selection";
 
 export type PullRequestReport = z.input<typeof pullRequestReport>;
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { exactText } from "#lib/core/fields";
+import { exactText, wholeNumber } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
-import { wholeNumber } from "#lib/traces/schema";
 
 export const pullRequestQuery = z.object({
   repository: exactText(1, limits.trace.project),

@@ -1,9 +1,14 @@
 import type { Operation } from "#lib/http/operation";
-import { trace } from "#lib/traces/examples";
-import { namesQuery, namesResponse } from "#lib/search/schema";
-import { suggestionsQuery, suggestionsResponse } from "#lib/traces/schema";
+import { namesQuery, namesResponse, suggestionsQuery, suggestionsResponse } from "#lib/search/schema";
 
-const { id, title, source, updatedAt } = trace;
+/** `lib/traces/examples.ts` shows the same session. */
+const session = {
+  id: "019a9c3e-5b8f-7a10-8c44-92d5e1f06a3b",
+  title: "Fix the flaky test",
+  source: "claude-code",
+  project: "api",
+  updatedAt: "2026-11-20T10:00:00.000Z",
+};
 
 export const readNames = {
   methods: ["GET"],
@@ -21,7 +26,7 @@ export const readNames = {
         text: "What was found.",
         example: {
           ok: true,
-          sessions: [{ id, title, source, project: "api", updatedAt }],
+          sessions: [session],
           projects: [{ id: "019a9c40-1f2e-7c31-9a70-5b1c7e2d4f60", name: "api" }],
         },
       },

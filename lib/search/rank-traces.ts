@@ -3,13 +3,13 @@ import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type Excerpts, readBest } from "#lib/search/excerpts";
 import { hitsIn, type Matched, matchBlocks } from "#lib/search/index/find-documents";
+import { computeWeights, type Ranked, rank, relax } from "#lib/search/index/rank-documents";
 import { keepMatching } from "#lib/search/phrases";
 import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
-import { computeWeights, type Ranked, rank, relax } from "#lib/search/index/rank-documents";
-import { correctIn } from "#lib/search/slips";
 import { listHits, someHits } from "#lib/search/search-traces";
-import type { PlainSelection, Selection } from "#lib/search/sql/selection";
+import { correctIn } from "#lib/search/slips";
 import { readRankedTraces } from "#lib/search/sql/rank-traces";
+import type { PlainSelection, Selection } from "#lib/search/sql/selection";
 
 const max = { documents: 1200, traces: 500 };
 /** Usually enough, since most documents are a whole trace. */

@@ -5,9 +5,9 @@ import { heavyRead, type Patience } from "#lib/db/heavy";
 import { findDocuments, type Hits, iterateHits } from "#lib/search/index/find-documents";
 import { keepMatching } from "#lib/search/phrases";
 import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
-import type { ListPlace, PlainSelection, Selection } from "#lib/search/sql/selection";
 import { findByFiles } from "#lib/search/sql/file-search";
 import { lookUpHits, scanList } from "#lib/search/sql/hits";
+import type { ListPlace, PlainSelection, Selection } from "#lib/search/sql/selection";
 
 /** Measured cost of a row read in the list's order, relative to a hit looked up by its id. */
 const costs = { ofList: 3, ofHit: 5 };

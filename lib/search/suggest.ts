@@ -1,9 +1,9 @@
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
-import { suggestWords } from "#lib/search/index/expand";
 import { filterWords } from "#lib/search/grammar";
+import { suggestWords } from "#lib/search/index/expand";
 import { composed } from "#lib/search/index/terms";
-import type { Suggestion } from "#lib/traces/schema";
+import type { Suggestion } from "#lib/search/schema";
 import { readNames } from "#lib/search/sql/suggest";
 
 const max = { each: 4, all: 8 };

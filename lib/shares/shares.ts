@@ -3,12 +3,15 @@ import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { makeSecretOnce } from "#lib/auth/sent-forms";
 import { sha256 } from "#lib/core/digest";
 import { env } from "#lib/core/env";
-import { notFound } from "#lib/core/errors";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
-import { getNetwork } from "#lib/http/address";
+import { getNetwork, getSite } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
-import type { SharedRange } from "#lib/masking/for-others";
+import type { Sharing } from "#lib/masking/for-others";
+import { readPicture } from "#lib/messages/pictures/read-picture";
+import { toPictureResponse } from "#lib/traces/pictures";
 import { getTitle } from "#lib/transcript/titles/derive-title";
 
 /**
@@ -21,8 +24,6 @@ const dayMs = 86_400_000;
 const isOpen = () => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] });
 
 export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt"> & { title: string; shown: Sharing };
-
-export type Sharing = SharedRange & { masked: boolean; pictures?: boolean };
 
 /**
  * Only its hash is stored.
@@ -174,4 +175,23 @@ async function deleteSharesWithoutTrace(): Promise<void> {
       await prisma().traceShare.deleteMany({ where: { userId, traceId: { in: deleted.map(({ id }) => id) } } });
     }
   }
+}
+
+const picturesPerNetwork = { points: limits.pictures.sharedPerMinutePerNetwork, seconds: 60 };
+
+/**
+ * A link without pictures and an invalid link give the same answer.
+ * @param address the reader's, for the limits
+ * @throws SpoorError `rate_limited`; as `readPicture`
+ */
+export async function getSharedPicture(token: string, sha256: string, address: string): Promise<Response> {
+  const wait =
+    address === "unknown" ? undefined : await overLimit("shared-picture", getNetwork(address), picturesPerNetwork);
+  if (wait) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
+  const opened = await openShare(token, address);
+  if (!opened?.shown.pictures) throw notFound();
+  const { userId, traceId, shown } = opened;
+  // A slow reader delays only their own network.
+  const turn = `shared ${getSite(address)}`;
+  return toPictureResponse(await readPicture({ userId, traceId, from: shown.from, to: shown.to, turn }, sha256));
 }

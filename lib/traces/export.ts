@@ -1,13 +1,13 @@
 import "server-only";
 import { maskValueForOthers } from "#common/secrets/mask";
-import { parseQuery } from "#lib/search/query";
-import type { Masked } from "#lib/traces/export-schema";
 import { readHiddenNames } from "#lib/masking/for-others";
+import type { MaskLevel } from "#lib/masking/mask-pieces";
 import { type Mask, makeMask } from "#lib/masking/mask-pieces";
 import { readParts, writeMessagesJson } from "#lib/messages/message-parts";
+import { parseQuery } from "#lib/search/query";
+import type { ListPlace, Selection } from "#lib/search/sql/selection";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
-import type { ListPlace, Selection } from "#lib/search/sql/selection";
 
 const tracesPerPage = 20;
 /** The list is read again for traces that moved to its top meanwhile. */
@@ -20,7 +20,7 @@ const maxPasses = 10;
 export async function exportTraces(
   userId: string,
   selection: Selection,
-  masked?: Masked,
+  masked?: MaskLevel,
 ): Promise<ReadableStream<Uint8Array>> {
   if (selection.q !== undefined) parseQuery(selection.q);
   return sendText(userId, "export", exportParts(userId, selection, masked));
@@ -36,14 +36,14 @@ export function describeSelection({ ids, ...filter }: Selection): string {
  * `trace` must belong to `userId`.
  * @throws SpoorError `overloaded` as `beginRead`
  */
-export function exportTrace(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
+export function exportTrace(userId: string, trace: TraceRow, masked?: MaskLevel): Promise<ReadableStream<Uint8Array>> {
   return sendText(userId, "export", traceParts(userId, trace, masked));
 }
 
 async function* exportParts(
   userId: string,
   selection: Selection,
-  masked: Masked | undefined,
+  masked: MaskLevel | undefined,
 ): AsyncGenerator<string, undefined> {
   const sent = new Set<string>();
   let top: TraceRow | undefined;
@@ -82,7 +82,7 @@ function isAbove(one: TraceRow, other: TraceRow): boolean {
 async function* traceParts(
   userId: string,
   row: TraceRow,
-  masked: Masked | undefined,
+  masked: MaskLevel | undefined,
 ): AsyncGenerator<string, undefined> {
   const mask = makeMask(masked, readHiddenNames(row));
   yield opening(row, mask);

@@ -1,8 +1,10 @@
 import "server-only";
+import { type Facet, facets } from "#lib/core/fields";
 import { undated } from "#lib/prices/model";
-import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter } from "#lib/traces/schema";
+import type { TraceFilter } from "#lib/search/schema";
 import { findIds, resolveSearch } from "#lib/search/search-traces";
 import type { ListPlace, PlainSelection, Selection } from "#lib/search/sql/selection";
+import type { FacetValue, FacetValues } from "#lib/traces/schema";
 import { countProjects, countPutAway, countUpTo, countValues } from "#lib/traces/sql/list";
 import { countSeveral, type Several } from "#lib/traces/sql/several";
 

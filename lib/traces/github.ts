@@ -1,10 +1,11 @@
 import "server-only";
+import type { Sharing } from "#lib/masking/for-others";
 import { forOthers, readHiddenNames } from "#lib/masking/for-others";
-import { makeFence, oneLine } from "#lib/traces/markdown";
 import { makeHider } from "#lib/masking/mask-pieces";
 import { visitMessages } from "#lib/messages/read-messages";
-import type { Message, TraceRow } from "#lib/traces/queries";
-import type { Sharing } from "#lib/shares/shares";
+import type { Message } from "#lib/messages/schema";
+import { makeFence, oneLine } from "#lib/traces/markdown";
+import type { TraceRow } from "#lib/traces/queries";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import type { Block, ReaderRow, RowPart } from "#lib/transcript/message";
 import { makeRows } from "#lib/transcript/rows";

@@ -1,11 +1,12 @@
 import "server-only";
 import { env } from "#lib/core/env";
-import type { Masked } from "#lib/traces/export-schema";
 import { allForOthers, readHiddenNames } from "#lib/masking/for-others";
+import type { MaskLevel } from "#lib/masking/mask-pieces";
 import { type Mask, makeMask, maskJson, maskPieces } from "#lib/masking/mask-pieces";
 import { readParts, readPieces } from "#lib/messages/message-parts";
+import type { Message } from "#lib/messages/schema";
 import { withPictures } from "#lib/traces/pictures";
-import type { Message, TraceRow } from "#lib/traces/queries";
+import type { TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 import { usedTokens } from "#lib/traces/tokens";
 import type { ReaderMessage } from "#lib/transcript/message";
@@ -16,7 +17,11 @@ import { getTitle } from "#lib/transcript/titles/derive-title";
  * The stream fails if messages are missing, so that a part is not taken for the whole.
  * @throws SpoorError `overloaded` as `sendText`
  */
-export function streamMarkdown(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
+export function streamMarkdown(
+  userId: string,
+  trace: TraceRow,
+  masked?: MaskLevel,
+): Promise<ReadableStream<Uint8Array>> {
   return sendText(userId, "export", parts(userId, trace, makeMask(masked, readHiddenNames(trace))));
 }
 

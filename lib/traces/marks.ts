@@ -5,7 +5,7 @@ import { notFound } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Prisma } from "#lib/generated/prisma/client";
-import type { marksShape } from "#lib/traces/marks-schema";
+import type { marksShape } from "#lib/traces/schema";
 import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
 
 /** Missing fields stay unchanged; null and empty values remove. */

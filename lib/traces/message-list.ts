@@ -1,7 +1,8 @@
 import "server-only";
 import { limits } from "#lib/core/limits";
 import { type MessagePart, readParts, writeMessagesJson } from "#lib/messages/message-parts";
-import { getTrace, type Message } from "#lib/traces/queries";
+import type { Message } from "#lib/messages/schema";
+import { getTrace } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 
 const { messagesPageBytes } = limits.traces;

@@ -1,3 +1,6 @@
+import "server-only";
+import { readEarlier } from "#lib/messages/read-messages";
+import type { Trace } from "#lib/traces/queries";
 import type { ReaderMessage } from "#lib/transcript/message";
 import { makeRows } from "#lib/transcript/rows";
 
@@ -23,4 +26,18 @@ export function findWaitingState(messages: ReaderMessage[]): "waiting" | "asking
     if (typeof reason === "string") return ended.has(reason.toLowerCase()) ? "waiting" : undefined;
   }
   return undefined;
+}
+
+export type Standing = { live: boolean; waiting: "waiting" | "asking" | null };
+
+const afterAll = 2_147_483_647;
+const looked = { limit: 12, maxBytes: 256 * 1024, maxMessageBytes: 64 * 1024 };
+
+export async function readStanding(
+  userId: string,
+  { id, updatedAt, dated }: Pick<Trace, "id" | "updatedAt" | "dated">,
+): Promise<Standing> {
+  if (!dated || !isLive(updatedAt)) return { live: false, waiting: null };
+  const { messages } = await readEarlier(userId, id, afterAll, looked);
+  return { live: true, waiting: findWaitingState(messages) ?? null };
 }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
-import { compactNext } from "#lib/search/index/compact";
 import { readExcerpts } from "#lib/search/excerpts";
+import { compactNext } from "#lib/search/index/compact";
 import { countPending } from "#lib/search/index/find-documents";
 import { indexNext } from "#lib/search/index/indexer";
 import { purgeNext } from "#lib/search/index/purge";

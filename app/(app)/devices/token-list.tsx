@@ -1,9 +1,9 @@
 import { isSilentSince, type ListedToken, maxListedTokens } from "#lib/auth/tokens";
 import type { ApprovedLogin } from "#lib/device/login";
-import { formatQuantity } from "../../components/values/figures";
 import { Form } from "../../components/forms/form";
 import { scopeWords } from "../../components/forms/scopes";
 import { Sign } from "../../components/sign";
+import { formatQuantity } from "../../components/values/figures";
 import { Time } from "../../components/values/time";
 import { revokeAction, revokeAllAction, withdrawAction } from "./actions";
 

@@ -1,8 +1,8 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { computeShares } from "#lib/telemetry/health";
+import { Notice } from "../../components/notice";
 import { Monogram } from "../../components/values/agent-icon";
 import { formatCount, formatQuantity } from "../../components/values/figures";
-import { Notice } from "../../components/notice";
 import { Time } from "../../components/values/time";
 import { AdapterDetails } from "./adapter-details";
 import { Name } from "./names";

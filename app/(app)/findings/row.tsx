@@ -1,6 +1,6 @@
 import type { FoundSecret } from "#lib/findings/schema";
-import { formatQuantity } from "../../components/values/figures";
 import { Form } from "../../components/forms/form";
+import { formatQuantity } from "../../components/values/figures";
 import { ActivityTime } from "../../components/values/time";
 import { readerHref } from "../traces/[id]/frame/links";
 import { decideAction } from "./actions";

@@ -1,13 +1,13 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { countTraces } from "#lib/traces/facets";
+import { Section } from "../../components/section";
+import { readerZone } from "../../components/shell/preferences";
+import { Refresh } from "../../components/shell/refresh";
 import { Counting } from "../../components/values/counting";
 import { formatDate } from "../../components/values/date-format";
 import { formatCount, formatQuantity } from "../../components/values/figures";
 import { formatMoney } from "../../components/values/money";
-import { readerZone } from "../../components/shell/preferences";
-import { Refresh } from "../../components/shell/refresh";
-import { Section } from "../../components/section";
 import { Connect } from "../traces/connect";
 import { listHref } from "../traces/hrefs";
 import { noteVisitAction } from "./actions";

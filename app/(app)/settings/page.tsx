@@ -4,11 +4,11 @@ import { configuredProviders, type Provider, providerNames } from "#lib/auth/sig
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
 import { Choice, themeNames } from "../../components/forms/choice";
-import { formatQuantity } from "../../components/values/figures";
 import { Form } from "../../components/forms/form";
-import { readerZone, readKeys, readTheme } from "../../components/shell/preferences";
 import { Section } from "../../components/section";
+import { readerZone, readKeys, readTheme } from "../../components/shell/preferences";
 import { StorageUse } from "../../components/storage";
+import { formatQuantity } from "../../components/values/figures";
 import { changePasswordAction, renameAction } from "./actions";
 import { listProofs, waysIn } from "./proof";
 import { proofFields } from "./proof-fields";

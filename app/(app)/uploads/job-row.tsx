@@ -1,7 +1,7 @@
 import { formatBytes } from "#lib/core/units";
 import type { ListedJob } from "#lib/ingest/jobs";
-import { formatCount, formatQuantity } from "../../components/values/figures";
 import { StatusMark } from "../../components/sign";
+import { formatCount, formatQuantity } from "../../components/values/figures";
 import { Time } from "../../components/values/time";
 import { Fault, WhyKept } from "./outcome";
 import { ReplayButton } from "./replay";

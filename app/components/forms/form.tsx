@@ -1,10 +1,10 @@
 "use client";
 import { useActionState, useEffect, useRef } from "react";
 import { Command } from "../command";
+import { Notice } from "../notice";
 import { ErrorSummary } from "./error-summary";
 import { Check, Field } from "./field";
 import { NewPasswordField } from "./new-password-field";
-import { Notice } from "../notice";
 
 export type FieldSpec = {
   name: string;

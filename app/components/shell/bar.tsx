@@ -2,11 +2,11 @@
 import { usePathname } from "next/navigation";
 import { signOutAction } from "../../(app)/actions";
 import { Choice, themeNames } from "../forms/choice";
-import { Keys, KeysButton } from "./keys";
 import { Mark } from "../mark";
+import { Sign } from "../sign";
+import { Keys, KeysButton } from "./keys";
 import { pages, searchHref } from "./pages";
 import { PaletteButton } from "./palette/palette-button";
-import { Sign } from "../sign";
 
 const tabs: Partial<Record<string, string>> = {
   "/home": "i-lucide-house",

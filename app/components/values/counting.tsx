@@ -1,5 +1,5 @@
-import { formatQuantity } from "./figures";
 import { Refresh } from "../shell/refresh";
+import { formatQuantity } from "./figures";
 
 export function Counting({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;

@@ -1,5 +1,5 @@
-import { formatDate, isoDay, longTime, type Parts } from "./date-format";
 import { readerZone } from "../shell/preferences";
+import { formatDate, isoDay, longTime, type Parts } from "./date-format";
 
 const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
 

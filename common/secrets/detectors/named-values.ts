@@ -1,5 +1,5 @@
-import { isLong, matchAssignment, readValueAt } from "#common/secrets/detectors/assignments";
 import { isCredible, isDense, isDjangoKey, mayBePassword, namesPassword } from "#common/secrets/credible";
+import { isLong, matchAssignment, readValueAt } from "#common/secrets/detectors/assignments";
 import { type Detector, findAfter, readBefore, type SecretPlace } from "#common/secrets/detectors/detector";
 
 const names = `

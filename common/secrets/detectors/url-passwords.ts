@@ -1,5 +1,11 @@
 import { isCredible, isDense, isPassword, isRandom, knownPasswords } from "#common/secrets/credible";
-import { type Detector, findAfter, findPasswordAfter, readBefore, type SecretPlace } from "#common/secrets/detectors/detector";
+import {
+  type Detector,
+  findAfter,
+  findPasswordAfter,
+  readBefore,
+  type SecretPlace,
+} from "#common/secrets/detectors/detector";
 
 /** `https://TOKEN@host`, as in Git, and the key of a Sentry DSN. */
 function findUserToken(text: string, from: number): SecretPlace | undefined {

@@ -5,9 +5,9 @@ import { type Bucket, findSlots, getBucket } from "#lib/search/index/block";
 import { type Expanded, expand } from "#lib/search/index/expand";
 import { keepSlots, knownSlots } from "#lib/search/index/known-slots";
 import { countSlots, hasBit, maxDocuments, maxSlots, orInto, setBit, slotsWith } from "#lib/search/index/posting";
-import type { QueryGroup, SearchQuery } from "#lib/search/query";
 import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/index/sql/block-rows";
 import type { QueryUnit } from "#lib/search/index/unit";
+import type { QueryGroup, SearchQuery } from "#lib/search/query";
 
 export type Hits = HitBits & { count: number; documents: number };
 

@@ -19,10 +19,10 @@ import {
   slotsDown,
   slotsWith,
 } from "#lib/search/index/posting";
-import { isFact, type SearchQuery } from "#lib/search/query";
 import { readParts } from "#lib/search/index/sql/block-rows";
 import { forEachTerm, inField } from "#lib/search/index/terms";
 import type { QueryUnit } from "#lib/search/index/unit";
+import { isFact, type SearchQuery } from "#lib/search/query";
 
 export type Ranked = { blockId: string; slot: number; score: number };
 

@@ -3,8 +3,8 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { FileTerm } from "#lib/search/query";
-import { comesAfter, isNamed, isSelected, listOrder } from "#lib/search/sql/selection";
 import type { SearchScope } from "#lib/search/sql/hits";
+import { comesAfter, isNamed, isSelected, listOrder } from "#lib/search/sql/selection";
 
 /** Above this, scanning the list finds matches soon. */
 const maxLookedUp = 3000;

@@ -1,9 +1,10 @@
 import "server-only";
 import { readPullRequestName } from "#common/evidence/remotes";
+import { type Facet, facets } from "#lib/core/fields";
 import { Prisma } from "#lib/generated/prisma/client";
 import { datePattern, undated } from "#lib/prices/model";
 import { type FileTerm, fileNamed, type RowTerm } from "#lib/search/query";
-import { type Facet, facets, type TraceFilter } from "#lib/traces/schema";
+import type { TraceFilter } from "#lib/search/schema";
 
 /** `storedUntil` excludes uploads after the selection was counted. */
 export type Selection = TraceFilter & {
@@ -25,6 +26,10 @@ export type ListPlace = { activityAt: Date | string; id: string };
 
 /** Must match `getTitle` in lib/transcript/titles/derive-title.ts. */
 export const shownTitle = Prisma.raw("coalesce(trace.custom_title, trace.title, trace.derived_title)");
+
+/** An undated trace has the moment of its upload. */
+export const tellUpdated = (row: { activityAt: Date; storedAt: Date; dated: boolean }): string =>
+  (row.dated ? row.activityAt : row.storedAt).toISOString();
 
 type Ordered = Pick<Selection, "families">;
 

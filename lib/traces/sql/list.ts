@@ -1,11 +1,11 @@
 // SQL: its plans are chosen and measured (docs/decisions/0014).
 import "server-only";
 import type pg from "pg";
+import type { Facet } from "#lib/core/fields";
 import { pool, snapshot } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { labelText, readProjectLabels } from "#lib/db/sql/project-labels";
 import { Prisma, type Trace } from "#lib/generated/prisma/client";
-import type { Facet, FacetValue, ProjectValue } from "#lib/traces/schema";
 import {
   comesAfter,
   comesBefore,
@@ -16,6 +16,7 @@ import {
   selectMoment,
   shownTitle,
 } from "#lib/search/sql/selection";
+import type { FacetValue, ProjectValue } from "#lib/traces/schema";
 
 export const traceFields = {
   id: true,
@@ -69,10 +70,6 @@ type Fields = Pick<Trace, keyof typeof traceFields>;
 export type TraceRow = {
   [Name in keyof Fields]: bigint extends Fields[Name] ? Fields[Name] | string : Fields[Name];
 };
-
-/** An undated trace has the moment of its upload. */
-export const tellUpdated = (row: Pick<Trace, "activityAt" | "storedAt" | "dated">): string =>
-  (row.dated ? row.activityAt : row.storedAt).toISOString();
 
 export type ListedRow = TraceRow & { latestAt: Date };
 

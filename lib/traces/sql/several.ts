@@ -2,8 +2,8 @@
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
-import type { FacetValue } from "#lib/traces/schema";
 import { isSelected, type PlainSelection } from "#lib/search/sql/selection";
+import type { FacetValue } from "#lib/traces/schema";
 
 export type Several = "branch" | "tag" | "tool";
 

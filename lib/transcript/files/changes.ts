@@ -1,7 +1,7 @@
 import { structuredPatch } from "diff";
 import { countChange, type Effort, type LineCounts } from "#lib/transcript/files/line-diff";
-import type { DiffLine } from "#lib/transcript/message";
 import { patchLines } from "#lib/transcript/files/patches";
+import type { DiffLine } from "#lib/transcript/message";
 import { countLines } from "#lib/transcript/text";
 
 /** `lines` are cut at `maxLines`; the counts are complete. */

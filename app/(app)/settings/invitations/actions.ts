@@ -5,7 +5,13 @@ import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { invite, revokeInvitation } from "#lib/auth/invitations";
 import { idForm, inviteForm } from "#lib/auth/schema";
 import type { FormState } from "../../../components/forms/form";
-import { askFirst, collectFieldErrors, formIdIn, refuseForeignOrigin, text } from "../../../components/forms/form-guard";
+import {
+  askFirst,
+  collectFieldErrors,
+  formIdIn,
+  refuseForeignOrigin,
+  text,
+} from "../../../components/forms/form-guard";
 
 const page = "/settings/invitations";
 

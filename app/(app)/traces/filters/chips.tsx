@@ -1,6 +1,6 @@
 import Link from "next/link";
 import { parseTerms, withoutTerm } from "#lib/search/grammar";
-import { filterNames } from "#lib/traces/schema";
+import { filterNames } from "#lib/search/schema";
 import { Sign } from "../../../components/sign";
 import {
   type FilterTitles,

@@ -1,7 +1,8 @@
 import Link from "next/link";
-import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
-import { formatCount } from "../../../components/values/figures";
+import type { CountedName, FilterName } from "#lib/search/schema";
+import type { FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../../components/sign";
+import { formatCount } from "../../../components/values/figures";
 import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "../hrefs";
 
 export type FilterOption = { name: FilterName; value: string; text: string; count: number };

@@ -1,9 +1,9 @@
 "use client";
 import { Field } from "../../../components/forms/field";
+import { type GivenFilters, listHref, without } from "../hrefs";
 import { Choice } from "./choices";
 import type { DatePreset } from "./dates";
 import { HiddenFilters, Menu } from "./filter-menu";
-import { type GivenFilters, listHref, without } from "../hrefs";
 
 type Props = {
   given: GivenFilters;

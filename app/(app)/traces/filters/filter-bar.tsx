@@ -1,10 +1,10 @@
+import type { TraceFilter } from "#lib/search/schema";
 import { readFacets } from "#lib/traces/facets";
-import type { TraceFilter } from "#lib/traces/schema";
 import { readerZone } from "../../../components/shell/preferences";
+import { filterQuery, type GivenFilters, listFilterEntries } from "../hrefs";
 import { DateMenu } from "./date-menu";
 import { datePresets, parseFilterDay } from "./dates";
 import { FilterMenu, FilterSwitch, MenuCloser } from "./filter-menu";
-import { filterQuery, type GivenFilters, listFilterEntries } from "../hrefs";
 import { MoreMenu } from "./more-menu";
 
 type Props = {

@@ -1,9 +1,10 @@
 "use client";
 import { useEffect, useState } from "react";
-import type { CountedName, FacetValues } from "#lib/traces/schema";
+import type { CountedName } from "#lib/search/schema";
+import type { FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../../components/sign";
-import { Choices, listFilterNames, toFilterOptions } from "./choices";
 import { type GivenFilters, getFilterLabel, listFilterEntries, without } from "../hrefs";
+import { Choices, listFilterNames, toFilterOptions } from "./choices";
 import { MenuValues } from "./menu-values";
 
 type Props = {

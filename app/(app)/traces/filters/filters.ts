@@ -1,6 +1,7 @@
 import { findQueryProblem, isRanked } from "#lib/search/query";
-import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
+import { filterNames, type TraceFilter } from "#lib/search/schema";
 import type { Selection } from "#lib/search/sql/selection";
+import { listQuery, type Order, type Sort } from "#lib/traces/schema";
 import { getDayStart } from "#lib/usage/days";
 import type { SearchParams } from "../../../components/shell/pages";
 import { filterQuery, type GivenFilters, withQuery } from "../hrefs";

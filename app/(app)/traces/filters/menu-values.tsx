@@ -1,8 +1,9 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
-import type { CountedName, FacetValues } from "#lib/traces/schema";
-import { Choices, type FilterOption, toFilterOptions } from "./choices";
+import type { CountedName } from "#lib/search/schema";
+import type { FacetValues } from "#lib/traces/schema";
 import { type GivenFilters, listHref } from "../hrefs";
+import { Choices, type FilterOption, toFilterOptions } from "./choices";
 
 /** One request serves every menu, until the filters change. */
 let loaded: { query: string; values: Promise<FacetValues> } | undefined;

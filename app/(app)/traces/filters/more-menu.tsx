@@ -1,8 +1,9 @@
 "use client";
-import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
+import type { CountedName, FilterName } from "#lib/search/schema";
+import type { FacetValues } from "#lib/traces/schema";
+import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "../hrefs";
 import { Choice } from "./choices";
 import { ExactForm, FilterValues, Menu } from "./filter-menu";
-import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "../hrefs";
 
 type Props = { given: GivenFilters; query: string; values: FacetValues | undefined };
 

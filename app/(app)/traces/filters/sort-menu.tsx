@@ -2,9 +2,9 @@
 import { useActionState } from "react";
 import type { Order, Sort } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
+import { type GivenFilters, listHref, toSearchParams } from "../hrefs";
 import { Choice } from "./choices";
 import { Menu } from "./filter-menu";
-import { type GivenFilters, listHref, toSearchParams } from "../hrefs";
 import { removeViewAction, saveViewAction } from "./view-actions";
 
 const words: Record<Sort, string> = {

@@ -8,8 +8,8 @@ import { removeView, saveView } from "#lib/traces/views";
 import type { FormState } from "../../../components/forms/form";
 import { requireForm, requireOwnOrigin, text, toFormState } from "../../../components/forms/form-guard";
 import { readerZone } from "../../../components/shell/preferences";
-import { readListParams } from "./filters";
 import { paramsIn, toSearchParams } from "../hrefs";
+import { readListParams } from "./filters";
 
 const name = z
   .string()

@@ -9,8 +9,8 @@ import {
 import { longTime } from "../../../components/values/date-format";
 import { formatCompact, formatQuantity } from "../../../components/values/figures";
 import { shortTime } from "../../../components/values/time";
-import { type Below, type BelowRow, originWords } from "./below";
 import { listHref } from "../hrefs";
+import { type Below, type BelowRow, originWords } from "./below";
 
 const shownEach = 10;
 

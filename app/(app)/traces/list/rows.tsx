@@ -2,9 +2,9 @@
 import { useState } from "react";
 import type { Excerpts } from "#lib/search/excerpts";
 import { longTime } from "../../../components/values/date-format";
+import { type GivenFilters, listHref, pullHref, traceHref } from "../hrefs";
 import { type Below, BelowFold } from "./below";
 import { ExcerptList } from "./excerpts";
-import { type GivenFilters, listHref, pullHref, traceHref } from "../hrefs";
 
 export type ListRow = {
   id: string;

@@ -1,8 +1,8 @@
 "use client";
 import { startTransition, useEffect, useRef, useState } from "react";
 import { formatQuantity } from "../../../components/values/figures";
-import { BulkDialog } from "./bulk-dialog";
 import { markSessions, tagSessions } from "../marks/actions";
+import { BulkDialog } from "./bulk-dialog";
 
 type Props = {
   shown: number;

@@ -1,5 +1,4 @@
-import { readStanding, type Standing } from "#lib/messages/read-messages";
-import { isLive } from "#lib/traces/standing";
+import { isLive, readStanding, type Standing } from "#lib/traces/standing";
 
 type Shown = { id: string; updatedAt: string; latestAt: string; dated: boolean };
 

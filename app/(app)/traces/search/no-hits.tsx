@@ -1,9 +1,9 @@
 import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { isQuery } from "#lib/search/query";
+import type { FilterName } from "#lib/search/schema";
 import { countTraces } from "#lib/traces/facets";
-import type { FilterName } from "#lib/traces/schema";
-import { formatCount } from "../../../components/values/figures";
 import { readerZone } from "../../../components/shell/preferences";
+import { formatCount } from "../../../components/values/figures";
 import { type ListRequest, readListParams, shown } from "../filters/filters";
 import { type FilterTitles, type GivenFilters, getFilterLabel, listHref, shownValues, without } from "../hrefs";
 import { Meant } from "./search-notices";

@@ -1,8 +1,8 @@
-import { Hatch, Swatch } from "./bars";
-import { LiveBars } from "./live-bars";
 import { csvHref, type Measure, tracesHref, type UsageRequest } from "../range";
 import type { Bar, Chart } from "../shape";
 import { axisAmounts, dayText, describeFinding, exactAmount, formatAmount, shortAmount, spanText } from "../words";
+import { Hatch, Swatch } from "./bars";
+import { LiveBars } from "./live-bars";
 
 type Props = { chart: Chart; request: UsageRequest; measure: Measure; zone: string };
 

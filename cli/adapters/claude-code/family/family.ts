@@ -3,9 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../../../files/discovery.ts";
 import { readRecords } from "../../../files/json-lines.ts";
 import { silentSink } from "../../sinks.ts";
+import { isRequestLine } from "../line-types.ts";
 import { readFolder, readHead } from "./heads.ts";
 import { getLineKey } from "./known-lines.ts";
-import { isRequestLine } from "../line-types.ts";
 
 export type FamilyMember = {
   path: string;

@@ -2,9 +2,9 @@ import { basename } from "node:path";
 import { type Fields, isFields } from "../../../files/json.ts";
 import { readLines } from "../../../files/line-reader.ts";
 import { Originals } from "../../originals.ts";
+import { getSessionPath } from "../identity.ts";
 import { type FamilyMember, findOlder, readMember } from "./family.ts";
 import { readHead } from "./heads.ts";
-import { getSessionPath } from "../identity.ts";
 import { getLineKey, makeLineKey } from "./known-lines.ts";
 
 export const mayCopy = ({

@@ -2,8 +2,8 @@ import type { Family, FamilySums, Member, Origin, Relation } from "#lib/traces/f
 import { Monogram } from "../../../../components/values/agent-icon";
 import { formatCompact, formatQuantity } from "../../../../components/values/figures";
 import { formatMoney } from "../../../../components/values/money";
-import { formatFamilyCounts } from "../../list/families";
 import { listHref } from "../../hrefs";
+import { formatFamilyCounts } from "../../list/families";
 import { describeTier } from "../../list/spent";
 import { formatMilliseconds } from "../messages/clock";
 

@@ -1,12 +1,13 @@
 import "server-only";
-import { findStarted, type Started } from "#lib/traces/family";
 import { isWithin, type SharedRange, wholeRange } from "#lib/masking/for-others";
 import { countMessages } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
+import { findStarted, type Started } from "#lib/traces/family";
 import { withPictures } from "#lib/traces/pictures";
-import { type Message, readOrigin } from "#lib/traces/queries";
+import { readOrigin } from "#lib/traces/queries";
+import { readerZone } from "../../../../components/shell/preferences";
 import { formatQuantity } from "../../../../components/values/figures";
 import { formatMoney } from "../../../../components/values/money";
-import { readerZone } from "../../../../components/shell/preferences";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";
 import { formatMilliseconds } from "../messages/clock";

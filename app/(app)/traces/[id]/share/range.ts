@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "#lib/core/limits";
-import type { Sharing } from "#lib/shares/shares";
+import type { Sharing } from "#lib/masking/for-others";
 import type { Outline, Turn } from "#lib/transcript/outline";
 import type { SearchParams } from "../../../../components/shell/pages";
 import { turnAt } from "../outline/turns";

@@ -1,5 +1,5 @@
 import "server-only";
-import type { Sharing } from "#lib/shares/shares";
+import type { Sharing } from "#lib/masking/for-others";
 import type { SegmentSession } from "../segments/render";
 
 export const toStranger = (
