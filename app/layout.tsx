@@ -1,6 +1,6 @@
 import type { Metadata, Viewport } from "next";
 import { headers } from "next/headers";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader } from "#lib/http/headers";
 import { PageRequestProvider } from "./components/page-request";
 import { readTheme } from "./components/shell/preferences";
 import { TimeZone } from "./components/shell/time-zone";

@@ -6,7 +6,7 @@ import { directDatabaseUrl, setEnv } from "#lib/core/env";
 import { EnvError } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { closeDatabase, hasSessions } from "#lib/db/client";
-import { jobsAtOnce, leaveConnections } from "#lib/db/pool-size";
+import { jobsAtOnce, leaveConnections } from "#lib/db/pool";
 import { refuseNewer } from "#lib/db/sql/floor";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";

@@ -1,5 +1,5 @@
-import { formatBytes } from "#lib/core/units";
 import { getStorage, type Storage } from "#lib/ingest/quota/quota";
+import { formatBytes } from "#lib/transcript/text";
 import { Notice } from "./notice";
 import { formatQuantity } from "./values/figures";
 

@@ -7,7 +7,7 @@ import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
 import { isOutage, postgresCode } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { allowLong, type Db, prisma } from "#lib/db/client";
-import { getUserPrefix } from "#lib/storage/keys";
+import { getUserPrefix } from "#lib/storage/objects";
 import { hasStore } from "#lib/storage/s3";
 
 /**

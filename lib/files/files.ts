@@ -1,16 +1,14 @@
 import "server-only";
 import { z } from "zod";
 import { notFound } from "#lib/core/errors";
-import { exactText, utcInstant } from "#lib/core/fields";
+import { decodeCursor, encodeCursor, exactText, utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import type { FileAction, Touched } from "#lib/files/schema";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/files/sql";
-import { decodeCursor, encodeCursor } from "#lib/http/cursor";
 import { fileNamed } from "#lib/search/query";
-import type { Selection } from "#lib/search/sql/selection";
-import { tellUpdated } from "#lib/search/sql/selection";
+import { type Selection, tellUpdated } from "#lib/search/sql/selection";
 import { maxShown, type Outline } from "#lib/transcript/outline";
 
 type FilePage = { action: FileAction; cursor?: string | undefined; limit: number };

@@ -3,7 +3,8 @@ import { heavyRead } from "#lib/db/heavy";
 import { filterWords } from "#lib/search/grammar";
 import { suggestWords } from "#lib/search/index/expand";
 import { composed } from "#lib/search/index/terms";
-import type { Suggestion } from "#lib/search/schema";
+import type { NamesResponse, Suggestion } from "#lib/search/schema";
+import { readByTitle } from "#lib/search/sql/names";
 import { readNames } from "#lib/search/sql/suggest";
 
 const max = { each: 4, all: 8 };
@@ -67,4 +68,13 @@ async function anythingLike(userId: string, beginning: string): Promise<FoundNam
     },
     { seconds: 1 },
   );
+}
+
+const bounds = { looked: 5000, found: 8 };
+
+export const splitWords = (query: string): string[] => query.split(/\s+/).filter(Boolean).slice(0, 8);
+
+export async function findByTitle(userId: string, words: string[]): Promise<NamesResponse["sessions"]> {
+  const rows = await readByTitle(userId, words, bounds);
+  return rows.map(({ updatedAt, ...row }) => ({ ...row, updatedAt: updatedAt.toISOString() }));
 }

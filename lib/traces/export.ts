@@ -1,13 +1,12 @@
 import "server-only";
 import { maskValueForOthers } from "#common/secrets/mask";
+import { sendText } from "#lib/http/send-stream";
 import { readHiddenNames } from "#lib/masking/for-others";
-import type { MaskLevel } from "#lib/masking/mask-pieces";
-import { type Mask, makeMask } from "#lib/masking/mask-pieces";
+import { type Mask, type MaskLevel, makeMask } from "#lib/masking/mask-pieces";
 import { readParts, writeMessagesJson } from "#lib/messages/message-parts";
 import { parseQuery } from "#lib/search/query";
 import type { ListPlace, Selection } from "#lib/search/sql/selection";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
-import { sendText } from "#lib/traces/sending";
 
 const tracesPerPage = 20;
 /** The list is read again for traces that moved to its top meanwhile. */

@@ -5,8 +5,7 @@ import type { TraceFilter } from "#lib/search/schema";
 import { findIds, resolveSearch } from "#lib/search/search-traces";
 import type { ListPlace, PlainSelection, Selection } from "#lib/search/sql/selection";
 import type { FacetValue, FacetValues } from "#lib/traces/schema";
-import { countProjects, countPutAway, countUpTo, countValues } from "#lib/traces/sql/list";
-import { countSeveral, type Several } from "#lib/traces/sql/several";
+import { countProjects, countPutAway, countSeveral, countUpTo, countValues, type Several } from "#lib/traces/sql/list";
 
 const maxValues = 100;
 /** As many as the list counts, so that the search runs once. */

@@ -1,13 +1,12 @@
 import "server-only";
 import { env } from "#lib/core/env";
+import { sendText } from "#lib/http/send-stream";
 import { allForOthers, readHiddenNames } from "#lib/masking/for-others";
-import type { MaskLevel } from "#lib/masking/mask-pieces";
-import { type Mask, makeMask, maskJson, maskPieces } from "#lib/masking/mask-pieces";
+import { type Mask, type MaskLevel, makeMask, maskJson, maskPieces } from "#lib/masking/mask-pieces";
 import { readParts, readPieces } from "#lib/messages/message-parts";
 import type { Message } from "#lib/messages/schema";
 import { withPictures } from "#lib/traces/pictures";
 import type { TraceRow } from "#lib/traces/queries";
-import { sendText } from "#lib/traces/sending";
 import { usedTokens } from "#lib/traces/tokens";
 import type { ReaderMessage } from "#lib/transcript/message";
 import { readableJson } from "#lib/transcript/text";

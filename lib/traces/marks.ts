@@ -6,7 +6,7 @@ import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Prisma } from "#lib/generated/prisma/client";
 import type { marksShape } from "#lib/traces/schema";
-import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
+import { addTagTo, lockForMarks } from "#lib/traces/sql/session";
 
 /** Missing fields stay unchanged; null and empty values remove. */
 type TraceMarks = z.output<typeof marksShape>;

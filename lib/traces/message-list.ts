@@ -1,9 +1,9 @@
 import "server-only";
 import { limits } from "#lib/core/limits";
+import { sendText } from "#lib/http/send-stream";
 import { type MessagePart, readParts, writeMessagesJson } from "#lib/messages/message-parts";
 import type { Message } from "#lib/messages/schema";
 import { getTrace } from "#lib/traces/queries";
-import { sendText } from "#lib/traces/sending";
 
 const { messagesPageBytes } = limits.traces;
 

@@ -1,18 +1,16 @@
 import "server-only";
 import { z } from "zod";
 import { notFound } from "#lib/core/errors";
-import { utcInstant } from "#lib/core/fields";
+import { decodeCursor, encodeCursor, makeCursorError, utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Patience } from "#lib/db/heavy";
-import { decodeCursor, encodeCursor, makeCursorError } from "#lib/http/cursor";
 import { type HiddenNames, readHiddenNames } from "#lib/masking/for-others";
 import { isRanked } from "#lib/search/query";
 import { type Ranking, rankTraces } from "#lib/search/rank-traces";
 import type { SearchMatch } from "#lib/search/schema";
 import { resolveSearch, searchTraces } from "#lib/search/search-traces";
-import type { ListPlace, PlainSelection, Selection } from "#lib/search/sql/selection";
-import { tellUpdated } from "#lib/search/sql/selection";
+import { type ListPlace, type PlainSelection, type Selection, tellUpdated } from "#lib/search/sql/selection";
 import { type Order, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import {
   type ListedRow,

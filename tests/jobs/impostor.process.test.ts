@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { isOutage } from "#lib/core/errors";
 import { startEmbedded } from "#lib/db/embedded/embedded";
 import { isFree } from "#lib/db/embedded/ports";
-import { LimitedPool } from "#lib/db/limited-pool";
 import { migrate } from "#lib/db/migrate";
+import { LimitedPool } from "#lib/db/pool";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { makeWorkerBoss } from "#lib/queue/worker-boss";
 import { sourceFiles } from "../support/boundaries.ts";

@@ -169,7 +169,7 @@ export function violations(path: string, text: string): string[] {
 
 /** In these the connection itself is made and the schema applied; the enqueuer runs pg-boss's own statements. */
 const sqlPlaces =
-  /(^|\/)sql(\.ts$|\/)|^lib\/(db\/(client|limited-pool|migrate|migrations|embedded\/postmaster)|queue\/enqueuer)\.ts$/;
+  /(^|\/)sql(\.ts$|\/)|^lib\/(db\/(client|pool|migrate|migrations|embedded\/postmaster)|queue\/enqueuer)\.ts$/;
 
 const hasSql = (path: string, text: string) =>
   /\.query(<.*>)?\(|\$(queryRaw|executeRaw)/.test(text) && !sqlPlaces.test(path);

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { instant } from "#lib/core/fields";
 import { addDays, getDayStart } from "#lib/usage/days";
-import { parseFilterDay } from "../../app/(app)/traces/filters/dates.ts";
-import { readListParams } from "../../app/(app)/traces/filters/filters.ts";
+import { parseFilterDay, readListParams } from "../../app/(app)/traces/filters/filters.ts";
 import { isoDay } from "../../app/components/values/date-format.ts";
 
 test.each([

@@ -7,7 +7,7 @@ import { env } from "#lib/core/env";
 import { scopes, usualScopes } from "#lib/core/fields";
 import { listApprovedLogins } from "#lib/device/login";
 import { Command } from "../../components/command";
-import { fetchCommand, installCommand } from "../../components/connect-commands";
+import { fetchCommand, installCommand } from "../../components/command-text";
 import { type FieldSpec, Form } from "../../components/forms/form";
 import { scopeLabels } from "../../components/forms/scopes";
 import { Section } from "../../components/section";

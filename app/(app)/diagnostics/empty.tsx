@@ -1,6 +1,6 @@
 import { env } from "#lib/core/env";
 import { Command } from "../../components/command";
-import { fetchCommand, loginCommand, telemetryCommand } from "../../components/connect-commands";
+import { fetchCommand, loginCommand, telemetryCommand } from "../../components/command-text";
 import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/shell/refresh";
 

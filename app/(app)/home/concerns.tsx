@@ -1,4 +1,4 @@
-import { formatBytes } from "#lib/core/units";
+import { formatBytes } from "#lib/transcript/text";
 import { formatQuantity } from "../../components/values/figures";
 import { formatMoney } from "../../components/values/money";
 import { Time } from "../../components/values/time";

@@ -14,7 +14,7 @@ import { listBudgets } from "#lib/usage/budgets";
 import { readDigests } from "#lib/usage/digest";
 import { readMonth } from "#lib/usage/month";
 import { countDueTraces } from "#lib/usage/queries";
-import { readStandings } from "../traces/list/standings";
+import { readStandings } from "../../../lib/traces/standing";
 
 const shown = 12;
 export const maxCounted = 1000;

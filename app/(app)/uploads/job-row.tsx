@@ -1,5 +1,5 @@
-import { formatBytes } from "#lib/core/units";
 import type { ListedJob } from "#lib/ingest/jobs";
+import { formatBytes } from "#lib/transcript/text";
 import { StatusMark } from "../../components/sign";
 import { formatCount, formatQuantity } from "../../components/values/figures";
 import { Time } from "../../components/values/time";

@@ -8,12 +8,11 @@ import { EnvError } from "#lib/core/errors";
 import { operatorCommand } from "#lib/core/variables/operator-command";
 import { freePort, isFree } from "#lib/db/embedded/ports";
 import { makeCluster } from "./new-cluster.ts";
-import { becomeOwner, findOwner, type Kind } from "./owner.ts";
+import { becomeOwner, findOwner, type Kind, readOrMake } from "./owner.ts";
+import { isAtSocket, mayHoldSocket, socketPort } from "./ports.ts";
 import { control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
 import { type Cluster, findPostmaster, lookAt, readLockFile, removeStaleLockFile } from "./postmaster.ts";
-import { readOrMake } from "./secret-file.ts";
 import { keepRunning } from "./server-watch.ts";
-import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
  * `keep` restarts the server at the same place, unless another process owns it. `whenUp` waits for a recovery. `stop` stops

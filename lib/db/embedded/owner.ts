@@ -1,9 +1,9 @@
 // Only the owner of an embedded server starts, restarts and stops it.
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { identifyProcess } from "./process-identity.ts";
-import { readOrMake } from "./secret-file.ts";
 
 /** A launcher owns the server for its lifetime, a command until its work is done. */
 export type Kind = "launcher" | "command";
@@ -31,5 +31,26 @@ export async function becomeOwner(path: string, kind: Kind): Promise<(() => Prom
     if ((await readOrMake(path, () => mine)) === mine) return () => rm(path, { force: true });
     if (await findOwner(path)) return undefined;
     await rm(path, { force: true });
+  }
+}
+
+/** Processes that create the file at once agree on its content, since it appears complete or not at all. */
+export async function readOrMake(path: string, make: () => string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomUUID()}`;
+  for (;;) {
+    try {
+      return (await readFile(path, "utf8")).trim();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+    await writeFile(draft, `${make()}\n`, { mode: 0o600 });
+    try {
+      await link(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      await rm(draft, { force: true });
+    }
   }
 }

@@ -3,8 +3,8 @@ import { readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Client } from "pg";
 import { postgresCode } from "#lib/core/errors";
+import { removeSocketLock, socketUrl } from "./ports.ts";
 import { mayServe } from "./process-identity.ts";
-import { removeSocketLock, socketUrl } from "./socket.ts";
 
 export type Cluster = { cluster: string; password: string };
 

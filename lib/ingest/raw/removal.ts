@@ -3,7 +3,7 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
 import { findPictureObjects } from "#lib/messages/pictures/sql";
-import { getStorePrefix, parsePictureKey, parseUploadKey } from "#lib/storage/keys";
+import { getStorePrefix, parsePictureKey, parseUploadKey } from "#lib/storage/objects";
 import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/storage/s3";
 
 const atOnce = 100;

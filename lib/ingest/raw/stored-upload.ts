@@ -2,7 +2,7 @@ import "server-only";
 import { notFound, SpoorError } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { beginRead } from "#lib/db/heavy";
-import { streamChunks } from "#lib/http/stream-of";
+import { streamChunks } from "#lib/http/send-stream";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { type BodyPlace, copyUpload, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";

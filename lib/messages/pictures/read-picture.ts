@@ -4,7 +4,6 @@ import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { requestSignal } from "#lib/core/current-request";
 import { notFound, SpoorError } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
-import { sendAtPace } from "#lib/messages/pictures/send";
 import { findPicture, readSlice, type StoredPicture } from "#lib/messages/pictures/sql";
 import { readObject } from "#lib/storage/s3";
 import { unseal } from "#lib/storage/sealed";
@@ -17,7 +16,7 @@ const reads = oncePerProcess(
 );
 
 /** The whole result of a query is decoded at once. */
-const sliceBytes = 1 << 20;
+const storedSliceBytes = 1 << 20;
 
 /** `turn` names the queue that the reader waits in. */
 type Wanted = { userId: string; traceId: string; from: number | null; to: number | null; turn: string };
@@ -51,10 +50,57 @@ export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sh
 async function readStored(userId: string, sha256: string, { object, stored }: StoredPicture) {
   if (object) return readObject(userId, object, 0, stored);
   const body = new Uint8Array(stored);
-  for (let at = 0; at < stored; at += sliceBytes) {
-    const slice = await readSlice(userId, sha256, at + 1, sliceBytes);
+  for (let at = 0; at < stored; at += storedSliceBytes) {
+    const slice = await readSlice(userId, sha256, at + 1, storedSliceBytes);
     if (!slice) return undefined;
     body.set(slice, at);
   }
   return body;
+}
+
+const { sendSeconds, sendBytesPerSecond } = limits.pictures;
+
+/** Small pieces show how fast the client reads. */
+const sentSliceBytes = 64 * 1024;
+
+type Sending = {
+  isAwaited: () => boolean;
+  /** Called once everything was taken, the client is gone, or it was too slow. */
+  onEnd: () => void;
+  seconds?: number;
+};
+
+/** Sends bytes as a response body that ends early if others wait and the client reads too slowly. */
+export function sendAtPace(
+  bytes: Uint8Array<ArrayBuffer>,
+  { isAwaited, onEnd, seconds = sendSeconds }: Sending,
+): ReadableStream<Uint8Array> {
+  let at = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearInterval(timer);
+    onEnd();
+  };
+  const source: UnderlyingDefaultSource<Uint8Array> = {
+    start(controller) {
+      let before = 0;
+      timer = setInterval(() => {
+        // Buffers on the way take the first megabytes at once, so the first interval does not count.
+        const isSlow = at - before < seconds * sendBytesPerSecond;
+        before = at;
+        if (!isSlow || !isAwaited()) return;
+        end();
+        controller.error(new DOMException("The client reads too slowly.", "AbortError"));
+      }, seconds * 1000).unref();
+    },
+    pull(controller) {
+      controller.enqueue(bytes.subarray(at, at + sentSliceBytes));
+      at += sentSliceBytes;
+      if (at < bytes.byteLength) return;
+      end();
+      controller.close();
+    },
+    cancel: end,
+  };
+  return new ReadableStream(source, { highWaterMark: 0 });
 }

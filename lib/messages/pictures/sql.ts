@@ -81,7 +81,7 @@ export async function linkPictures(
   await release(tx, userId, former, sequence);
 }
 
-/** lib/messages/pictures/purge.ts deletes pictures without references. */
+/** `purgePictures` deletes pictures without references. */
 export async function unlinkPictures(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
   await release(tx, userId, await deleteLinks(tx, userId, traceIds));
 }
@@ -244,4 +244,19 @@ export async function findPictureObjects(pictures: { userId: string; sha256: str
     [pictures.map(({ userId }) => userId), decodeHashes(pictures.map(({ sha256 }) => sha256))],
   );
   return new Set(rows.map(({ object }) => object));
+}
+
+const batch = { pictures: 20, users: 20 };
+
+/**
+ * Deletes pictures without references, a bounded number per transaction; several processes may run it at once.
+ *
+ * @param seconds time limit; the rest is left for the next call
+ */
+export async function purgePictures(seconds: number): Promise<void> {
+  const deadline = performance.now() + seconds * 1000;
+  for (let purged = 1; purged > 0 && performance.now() < deadline; ) {
+    purged = 0;
+    for (const userId of await findUsersToPurge(batch.users)) purged += await purgeSome(userId, batch.pictures);
+  }
 }

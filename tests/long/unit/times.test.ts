@@ -9,7 +9,7 @@ import { Collector } from "#lib/search/index/collect";
 import { forEachTerm } from "#lib/search/index/terms";
 import { makeCombiner } from "#lib/transcript/files/combined";
 import { countChange } from "#lib/transcript/files/line-diff";
-import { parseRemote } from "#lib/transcript/remote";
+import { parseRemote } from "#lib/transcript/project";
 import { deriveTitle } from "#lib/transcript/titles/derive-title";
 import { message } from "../../unit/reader/rendering";
 

@@ -2,8 +2,8 @@
 import { Field } from "../../../components/forms/field";
 import { type GivenFilters, listHref, without } from "../hrefs";
 import { Choice } from "./choices";
-import type { DatePreset } from "./dates";
 import { HiddenFilters, Menu } from "./filter-menu";
+import type { DatePreset } from "./filters";
 
 type Props = {
   given: GivenFilters;

@@ -3,8 +3,8 @@ import { readFacets } from "#lib/traces/facets";
 import { readerZone } from "../../../components/shell/preferences";
 import { filterQuery, type GivenFilters, listFilterEntries } from "../hrefs";
 import { DateMenu } from "./date-menu";
-import { datePresets, parseFilterDay } from "./dates";
 import { FilterMenu, FilterSwitch, MenuCloser } from "./filter-menu";
+import { datePresets, parseFilterDay } from "./filters";
 import { MoreMenu } from "./more-menu";
 
 type Props = {

@@ -1,9 +1,11 @@
+import { parseInstant } from "#lib/core/fields";
 import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, type TraceFilter } from "#lib/search/schema";
 import type { Selection } from "#lib/search/sql/selection";
 import { listQuery, type Order, type Sort } from "#lib/traces/schema";
-import { getDayStart } from "#lib/usage/days";
+import { addDays, getDayStart } from "#lib/usage/days";
 import type { SearchParams } from "../../../components/shell/pages";
+import { isoDay } from "../../../components/values/date-format";
 import { filterQuery, type GivenFilters, withQuery } from "../hrefs";
 
 export type ListRequest = {
@@ -60,3 +62,21 @@ export function listed(filter: TraceFilter): Selection {
 }
 
 export const exportHref = (filter: TraceFilter): string => withQuery("/api/traces/export", filterQuery(shown(filter)));
+
+export type DatePreset = { label: string; from: string };
+
+export function datePresets(zone: string, now: Date): DatePreset[] {
+  const today = isoDay(now, zone);
+  return [
+    { label: "Today", from: today },
+    { label: "Last 7 days", from: addDays(today, -6) },
+    { label: "Last 30 days", from: addDays(today, -29) },
+  ];
+}
+
+/** A link from another page may contain a moment; the fields take days only. */
+export function parseFilterDay(value: string | undefined, zone: string): string | undefined {
+  if (value === undefined || value.length === 10) return value;
+  const at = parseInstant(value); // `Date` does not accept all formats of the filter
+  return at === null ? undefined : isoDay(new Date(at), zone);
+}

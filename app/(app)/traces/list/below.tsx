@@ -1,4 +1,4 @@
-import { makeMonogram } from "../../../components/values/agent-icons";
+import { makeMonogram } from "../../../components/values/agent-icon";
 
 export const originWords = { subagent: "Sub-agent of", fork: "Fork of", continuation: "Continues" } as const;
 

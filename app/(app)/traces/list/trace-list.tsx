@@ -8,7 +8,7 @@ import type { Standing } from "#lib/traces/standing";
 import { isSubAgentName } from "#lib/transcript/project";
 import { addDays } from "#lib/usage/days";
 import { readerZone } from "../../../components/shell/preferences";
-import { findIcon, makeMonogram } from "../../../components/values/agent-icons";
+import { findIcon, makeMonogram } from "../../../components/values/agent-icon";
 import { formatDate, isoDay } from "../../../components/values/date-format";
 import { formatCompact, formatQuantity } from "../../../components/values/figures";
 import { shortTime } from "../../../components/values/time";

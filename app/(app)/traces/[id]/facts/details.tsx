@@ -2,11 +2,11 @@ import type { Trace } from "#lib/traces/queries";
 import type { Circumstances, ModelUse } from "#lib/traces/usage";
 import { readableJson } from "#lib/transcript/text";
 import { Command } from "../../../../components/command";
+import { formatMilliseconds } from "../../../../components/values/date-format";
 import { formatCompact } from "../../../../components/values/figures";
 import { formatMoney } from "../../../../components/values/money";
 import { ActivityTime, Time } from "../../../../components/values/time";
 import { countTokens, describeTokens } from "../../list/spent";
-import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 
 type Props = { trace: Trace; circumstances: Circumstances; resume: string | undefined };

@@ -1,5 +1,5 @@
 import type { RefObject } from "react";
-import type { KeyBinding } from "../../../../components/shell/key-registry";
+import type { KeyBinding } from "../../../../components/shell/keys";
 import { goTo } from "../../../../components/shell/navigation";
 import type { Find } from "../find/use-find";
 import { fetchRowContent, showRowCopied } from "../interaction/use-copy";

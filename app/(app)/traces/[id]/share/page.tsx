@@ -15,7 +15,7 @@ import { getTitle } from "#lib/transcript/titles/derive-title";
 import { Form } from "../../../../components/forms/form";
 import { orMissing } from "../../../../components/missing";
 import { formatQuantity } from "../../../../components/values/figures";
-import { drawSegment } from "../segments/render";
+import { drawSegment, toStranger } from "../segments/render";
 import { parseSegmentRequest } from "../segments/request";
 import { shareAction } from "./actions";
 import { CopyMarkdown } from "./copy-markdown";
@@ -23,7 +23,6 @@ import { FindingList } from "./findings";
 import { loadPreviewBody } from "./load";
 import { listRangeEnds, makeAddress, sharingIn } from "./range";
 import { SharedMessages } from "./shared-messages";
-import { toStranger } from "./stranger";
 
 export const metadata: Metadata = { title: "Share a session" };
 

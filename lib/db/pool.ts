@@ -1,6 +1,31 @@
 import "server-only";
 import pg from "pg";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { env } from "#lib/core/env";
 import { log } from "#lib/core/log";
+
+const connections = oncePerProcess("connections of the queue", (): { left?: number } => ({}));
+
+/** A job must never wait for a connection that another job holds. */
+const perJob = 2;
+const least = perJob + 1;
+const defaults = { web: 10, workerWithoutJobs: 8 };
+
+/** Call it before the pool is made. */
+export function leaveConnections(count: number): void {
+  connections.left = count;
+}
+
+export function poolSize(): number {
+  const { DATABASE_POOL_MAX, WORKER_CONCURRENCY } = env();
+  const { left } = connections;
+  const byDefault = left === undefined ? defaults.web : defaults.workerWithoutJobs + perJob * WORKER_CONCURRENCY;
+  return Math.max(least, (DATABASE_POOL_MAX ?? byDefault) - (left ?? 0));
+}
+
+export function jobsAtOnce(): number {
+  return Math.min(env().WORKER_CONCURRENCY, Math.floor((poolSize() - 1) / perJob));
+}
 
 type RunQuery = (first: string | pg.QueryConfig, ...rest: unknown[]) => Promise<pg.QueryResult>;
 
@@ -82,4 +107,28 @@ export async function runInTransaction<T>(
   } finally {
     client.release(broken);
   }
+}
+
+type Context = { get?(): { waitUntil?(work: Promise<unknown>): void } | undefined };
+const contextKey = Symbol.for("@vercel/request-context");
+
+export const idleMs = (): number => (env().VERCEL ? 5000 : 30_000);
+
+/** Vercel suspends a process between requests, when its idle connections would stay open until PostgreSQL has none left. */
+export function closeBeforeSuspension(pool: pg.Pool): void {
+  if (!env().VERCEL) return;
+  let sleepAgain = (): void => {};
+  pool.on("release", () => {
+    sleepAgain();
+    const context = (globalThis as { [key: symbol]: Context | undefined })[contextKey];
+    context?.get?.()?.waitUntil?.(
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, idleMs() + 100);
+        sleepAgain = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      }),
+    );
+  });
 }

@@ -1,6 +1,10 @@
 // A key says nothing of the object's content: the configured prefix, the owner, the upload or picture.
+import "server-only";
 import { randomUUID } from "node:crypto";
 import { env } from "#lib/core/env";
+import { free } from "#lib/core/memory";
+import { deleteObject, putObject } from "#lib/storage/s3";
+import { seal } from "#lib/storage/sealed";
 
 export const getStorePrefix = () => env().UPLOAD_S3_PREFIX;
 
@@ -27,4 +31,27 @@ export function parseUploadKey(key: string): { userId: string; jobId: string } |
 export function parsePictureKey(key: string): { userId: string; sha256: string } | undefined {
   const [, userId, sha256] = pictureName.exec(withoutPrefix(key)) ?? [];
   return userId && sha256 ? { userId, sha256 } : undefined;
+}
+
+export type PlacedBody = { object: string; objectBytes: number };
+
+type Owner = { userId: string; jobId: string };
+
+/**
+ * Bodies go to the S3 store before their rows, so that no job lacks its body; a sweep (lib/ingest/raw/removal.ts)
+ * deletes the others.
+ * @throws StoreOutageError
+ */
+export async function placeBody({ userId, jobId }: Owner, body: Uint8Array<ArrayBuffer>): Promise<PlacedBody> {
+  const object = makeUploadKey(userId, jobId);
+  const sealed = seal(body);
+  const objectBytes = sealed.byteLength;
+  await putObject(userId, object, sealed);
+  free(body);
+  return { object, objectBytes };
+}
+
+/** The sweep deletes what remains. */
+export function discardBody({ object }: PlacedBody): void {
+  deleteObject(object).catch(() => {});
 }

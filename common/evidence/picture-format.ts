@@ -1,7 +1,21 @@
-// A header of a few bytes can make a browser allocate gigabytes.
-import { findPictureType } from "./picture-type.ts";
+/** SVG is excluded: it can contain more than a picture. */
+const formats = {
+  "image/png": (head: string) => head.startsWith("\x89PNG\r\n\x1a\n"),
+  "image/jpeg": (head: string) => head.startsWith("\xff\xd8\xff"),
+  "image/gif": (head: string) => /^GIF8[79]a/.test(head),
+  "image/webp": (head: string) => head.startsWith("RIFF") && head.startsWith("WEBP", 8),
+};
 
-/** A browser takes four bytes for each pixel. */
+export type PictureType = keyof typeof formats;
+export const pictureTypes = Object.keys(formats) as [PictureType, ...PictureType[]];
+
+/** Returns undefined for anything else. */
+export function findPictureType(bytes: Buffer): PictureType | undefined {
+  const head = bytes.toString("latin1", 0, 12);
+  return pictureTypes.find((type) => formats[type](head));
+}
+
+/** A browser takes four bytes for each pixel, and a header of a few bytes can declare gigabytes. */
 export const maxPicturePixels = 50_000_000;
 
 type Size = [width: number, height: number];

@@ -1,5 +1,20 @@
 import { z } from "zod";
-import { choice, httpUrl, optional, type Variable, withDefault } from "#lib/core/variables/kinds";
+import { choice, httpUrl, optional, secret, type Variable, withDefault } from "#lib/core/variables/kinds";
+
+export const encryptionVariables = {
+  AUTH_SECRET: secret(32, {
+    text: "signs cookies and codes; required with `DATABASE_URL`; equal in all processes",
+    unset: "generated once, in `.data/auth.secret`",
+  }),
+  ENCRYPTION_KEY: optional(z.string().min(43, "must be 32 bytes in base64"), {
+    text: "[encrypts](#encryption-at-rest) uploads and pictures: 32 bytes in base64; of several, separated by commas, the first encrypts and all decrypt",
+    unset: "no encryption",
+  }),
+  ENCRYPTION_KEY_FILE: optional(z.string(), {
+    text: "file with the key",
+    unset: "`ENCRYPTION_KEY`",
+  }),
+};
 
 export const storeVariables = {
   UPLOAD_STORE: choice(
@@ -40,3 +55,23 @@ export function checkStore(env: Store, wrong: (name: string, message: string) =>
     wrong("UPLOAD_S3_SECRET_ACCESS_KEY", "must be set together with UPLOAD_S3_ACCESS_KEY_ID");
   }
 }
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+export const priceVariables = {
+  PRICES_FILE: optional(z.string(), {
+    text: "JSON file of own [prices](#prices) and the currency",
+    unset: "list prices, in US dollars",
+  }),
+  PRICES_URL: optional(
+    z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true }).refine((text) => {
+      const { protocol, hostname, username, password } = new URL(text);
+      return (protocol === "https:" || loopback.test(hostname)) && username === "" && password === "";
+    }, "must be https (http only on loopback), without a user name and a password"),
+    {
+      text: "fetches newer list [prices](#prices) daily (genai-prices' format)",
+      unset: "nothing is fetched",
+      allowed: "an https URL without credentials; http on loopback",
+    },
+  ),
+} satisfies Record<string, Variable>;
