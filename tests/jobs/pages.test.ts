@@ -6,7 +6,7 @@ import { readPieces } from "#lib/messages/message-parts";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/messages/read-messages";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
-import { exportTraces } from "#lib/traces/export";
+import { exportTraces } from "#lib/traces/export/export";
 import { listTraces } from "#lib/traces/queries";
 import { needsOneServer } from "../support/nodes.ts";
 import { provideOwner } from "../support/server.ts";

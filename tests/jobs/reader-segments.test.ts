@@ -3,7 +3,7 @@ import { pool } from "#lib/db/client";
 import type { Sharing } from "#lib/masking/for-others";
 import { findInMessages } from "#lib/messages/find-in-messages";
 import { countMessages, readEarlier } from "#lib/messages/read-messages";
-import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/markdown";
+import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/export/markdown";
 import { readOutlineForOthers } from "#lib/traces/outline";
 import { getTraceRow, neighbours } from "#lib/traces/queries";
 import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read-segment.ts";

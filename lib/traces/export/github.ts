@@ -4,7 +4,7 @@ import { forOthers, readHiddenNames } from "#lib/masking/for-others";
 import { makeHider } from "#lib/masking/mask-pieces";
 import { visitMessages } from "#lib/messages/read-messages";
 import type { Message } from "#lib/messages/schema";
-import { makeFence, oneLine } from "#lib/traces/markdown";
+import { makeFence, oneLine } from "#lib/traces/export/markdown";
 import type { TraceRow } from "#lib/traces/queries";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import type { Block, ReaderRow, RowPart } from "#lib/transcript/message";
