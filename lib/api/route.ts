@@ -31,7 +31,7 @@ type Handler = {
   declared?: object;
 };
 
-type Options<P, Q, B, R> = Authorization & {
+type EndpointOptions<P, Q, B, R> = Authorization & {
   path?: string;
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
@@ -69,7 +69,7 @@ export const noContent = () => new Response(null, { status: 204 });
  * The caller is authorized before the body is read, and a malformed path parameter is 404 whatever the caller's scopes.
  */
 export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined, R = unknown>(
-  options: Options<P, Q, B, R> & { auth: M },
+  options: EndpointOptions<P, Q, B, R> & { auth: M },
   handle: (input: Input<M, P, Q, B>) => Promise<R | Reply<R> | Response> | R,
 ): Handler {
   const answer: Handler = async (request, context) => {

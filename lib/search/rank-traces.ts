@@ -21,7 +21,11 @@ const maxRead = 20;
  * `onFirst` receives the traces whose texts are being read (unordered) and whether they are all, so that the caller
  * can read more of them meanwhile.
  */
-type Options = { wanted?: number; countUpTo?: number | undefined; onFirst?: (ids: string[], areAll: boolean) => void };
+type RankOptions = {
+  wanted?: number;
+  countUpTo?: number | undefined;
+  onFirst?: (ids: string[], areAll: boolean) => void;
+};
 
 type RankedTrace = { id: string; score: number };
 
@@ -42,7 +46,7 @@ export type Ranking = {
 export async function rankTraces(
   userId: string,
   { q = "", ...given }: Selection,
-  options: Options = {},
+  options: RankOptions = {},
 ): Promise<Ranking> {
   return heavyRead(userId, async (tx) => {
     const search = searchFor(userId, q, given);
@@ -68,7 +72,7 @@ async function rankIn(
   tx: PoolClient,
   search: Search,
   matched: Matched,
-  { wanted = max.traces, countUpTo = 0, onFirst }: Options,
+  { wanted = max.traces, countUpTo = 0, onFirst }: RankOptions,
 ): Promise<Ranking> {
   const { userId, selection, query } = search;
   const weights = computeWeights(matched);

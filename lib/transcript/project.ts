@@ -176,9 +176,9 @@ export function parseRemote(url: unknown): Remote | undefined {
   return { value: `${host}/${caseless.has(host) ? joined.toLowerCase() : joined}`, name };
 }
 
-type Parts = { authority: string; path: string };
+type RemoteParts = { authority: string; path: string };
 
-function splitRemote(url: string): Parts | undefined {
+function splitRemote(url: string): RemoteParts | undefined {
   if (/[\s\p{Cc}]/u.test(url)) return undefined;
   const [, scheme, rest = ""] = /^(?:git\+)?([a-z][a-z\d+.-]*):\/\/(.*)$/i.exec(url) ?? [];
   if (scheme !== undefined) {

@@ -29,14 +29,14 @@ function timeAgo(date: Date): string {
   return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`;
 }
 
-type Shown = "short" | "moment" | "long" | "ago";
+type TimeForm = "short" | "moment" | "long" | "ago";
 
-export function ActivityTime({ of, as }: { of: { updatedAt: string; dated: boolean }; as?: Shown }) {
+export function ActivityTime({ of, as }: { of: { updatedAt: string; dated: boolean }; as?: TimeForm }) {
   return of.dated ? <Time at={of.updatedAt} {...(as && { as })} /> : <span className="text-muted">no date</span>;
 }
 
 /** @param as `short` for rows, `moment` with the clock, `long` for a single fact, `ago` for recent events */
-export async function Time({ at, as = "short" }: { at: string; as?: Shown }) {
+export async function Time({ at, as = "short" }: { at: string; as?: TimeForm }) {
   const zone = await readerZone();
   const date = new Date(at);
   const shown = { short: shortTime, moment: momentTime, long: longTime, ago: timeAgo }[as](date, zone);

@@ -8,7 +8,7 @@ import { EnvError } from "#lib/core/errors";
 import { operatorCommand } from "#lib/core/variables/operator-command";
 import { freePort, isFree } from "#lib/db/embedded/ports";
 import { makeCluster } from "./new-cluster.ts";
-import { becomeOwner, findOwner, type Kind, readOrMake } from "./owner.ts";
+import { becomeOwner, findOwner, type OwnerKind, readOrMake } from "./owner.ts";
 import { isAtSocket, mayHoldSocket, socketPort } from "./ports.ts";
 import { control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
 import { type Cluster, findPostmaster, lookAt, readLockFile, removeStaleLockFile } from "./postmaster.ts";
@@ -28,7 +28,7 @@ export type EmbeddedDatabase = {
 
 export type StartOptions = {
   /** Others wait while a command owns the server, since it will stop it. */
-  kind?: Kind;
+  kind?: OwnerKind;
   programs?: string | undefined;
   say?: (line: string) => void;
   signal?: AbortSignal | undefined;
@@ -100,7 +100,7 @@ async function prepareCluster(server: EmbeddedServer): Promise<void> {
 type EmbeddedServer = Cluster & {
   programs: Programs;
   owner: string;
-  kind: Kind;
+  kind: OwnerKind;
   disown: (() => Promise<void>) | undefined;
   ending: AbortController;
 };

@@ -6,13 +6,13 @@ import { dirname } from "node:path";
 import { identifyProcess } from "./process-identity.ts";
 
 /** A launcher owns the server for its lifetime, a command until its work is done. */
-export type Kind = "launcher" | "command";
+export type OwnerKind = "launcher" | "command";
 
-type Owner = { pid: number; kind: Kind };
+type Owner = { pid: number; kind: OwnerKind };
 
 const asOwner = (text: string): Owner & { identity: string } => {
   const [identity = "", kind] = text.trim().split(" ");
-  return { identity, pid: Number.parseInt(identity, 10), kind: kind as Kind };
+  return { identity, pid: Number.parseInt(identity, 10), kind: kind as OwnerKind };
 };
 
 export async function findOwner(path: string): Promise<Owner | undefined> {
@@ -25,7 +25,7 @@ export async function findOwner(path: string): Promise<Owner | undefined> {
  * restarts it.
  * @returns a function that ends the ownership
  */
-export async function becomeOwner(path: string, kind: Kind): Promise<(() => Promise<void>) | undefined> {
+export async function becomeOwner(path: string, kind: OwnerKind): Promise<(() => Promise<void>) | undefined> {
   const mine = `${await identifyProcess(process.pid)} ${kind} ${randomUUID()}`;
   for (;;) {
     if ((await readOrMake(path, () => mine)) === mine) return () => rm(path, { force: true });

@@ -19,7 +19,7 @@ const reads = oncePerProcess(
 const storedSliceBytes = 1 << 20;
 
 /** `turn` names the queue that the reader waits in. */
-type Wanted = { userId: string; traceId: string; from: number | null; to: number | null; turn: string };
+type PictureRequest = { userId: string; traceId: string; from: number | null; to: number | null; turn: string };
 
 type Read = { mediaType: string; body: ReadableStream<Uint8Array> };
 
@@ -27,7 +27,7 @@ type Read = { mediaType: string; body: ReadableStream<Uint8Array> };
  * Its slot is kept until the client has taken it or the request ends; while others wait, a slow client is cut off.
  * @throws SpoorError `not_found`, also for another trace's or user's picture; `overloaded` if too many wait
  */
-export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sha256: string): Promise<Read> {
+export async function readPicture({ userId, traceId, turn, ...span }: PictureRequest, sha256: string): Promise<Read> {
   if (reads.countWaiting(turn) >= maxWaitingPerUser)
     throw new SpoorError("overloaded", "Too many pictures are being read.", { retryAfterSeconds: 5 });
   const over = requestSignal();
