@@ -4,7 +4,7 @@ import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
 import { clientAddress } from "#lib/http/address";
 import { callsAction, isUnreadable } from "#lib/http/form-body";
-import { securityHeaders, transportHeaders, getRequestId, requestIdHeader } from "#lib/http/headers";
+import { getRequestId, requestIdHeader, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
 import { overShareLimit, sharedTokenHeader } from "#lib/shares/share-limits";
 import { refuseReader } from "./app/shared/refusal";

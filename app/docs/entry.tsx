@@ -3,7 +3,7 @@ import { commandStyle, copyStyle } from "../components/command-text";
 import { type DocumentedAnswer, type DocumentedField, type DocumentedOperation, readReference } from "./reference";
 
 /** No component has state: they become HTML only. */
-export function EntrySection({ entry }: { entry: DocumentedOperation }) {
+function EntrySection({ entry }: { entry: DocumentedOperation }) {
   const { id, method, path, summary, text, authorization, parameters, sent, returned, command, answers } = entry;
   return (
     <section id={id} aria-labelledby={`${id}-title`} className="flex flex-col gap-4 border-hairline border-t pt-6">

@@ -172,7 +172,7 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
 }
 
 /** @throws SpoorError `not_found`, since an id that is not a UUID names nothing */
-export function parseParams<T>(schema: z.ZodType<T>, value: unknown): T {
+function parseParams<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw notFound();

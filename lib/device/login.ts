@@ -18,12 +18,12 @@ import { overLimit, uncount } from "#lib/http/rate-limit";
 const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ";
 
 /** Eight letters could all be tried against a plain hash, so this one is keyed. */
-export const hashOfUserCode = (code: string) =>
+const hashOfUserCode = (code: string) =>
   createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`user-code:${code}`).digest();
 
-export const shownUserCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
+const shownUserCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
 
-export const randomUserCode = () =>
+const randomUserCode = () =>
   Array.from({ length: 8 }, () => userCodeLetters[randomInt(userCodeLetters.length)]).join("");
 
 /** @returns undefined if it can't be a code */

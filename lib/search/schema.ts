@@ -47,8 +47,6 @@ export const filterFields = {
   ...courseFilter,
 };
 
-export { type Facet, facets };
-
 /**
  * Values match exactly (any of several), files by the end of their path, evidence as in docs/decisions/0046. `from` is
  * inclusive, `to` exclusive.

@@ -10,7 +10,7 @@ export const getStorePrefix = () => env().UPLOAD_S3_PREFIX;
 
 export const getUserPrefix = (userId: string) => `${getStorePrefix()}${userId}/`;
 
-export const makeUploadKey = (userId: string, jobId: string) => `${getUserPrefix(userId)}${jobId}.zst`;
+const makeUploadKey = (userId: string, jobId: string) => `${getUserPrefix(userId)}${jobId}.zst`;
 
 /** Each call makes a new key, so a pending deletion never removes a picture that was sent again. */
 export const makePictureKey = (userId: string, sha256: string) => `${getUserPrefix(userId)}${sha256}.${randomUUID()}`;

@@ -74,7 +74,7 @@ type Path = { root: string; parts: string[]; marks: string[] };
 export const parseFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spell);
 
 /** As earlier releases spelled it, since stored aliases may have that spelling. */
-export const parseFormerFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellAsFormerly);
+const parseFormerFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellAsFormerly);
 
 function readFolder(cwd: unknown, spell: (cwd: string) => Spelling): Folder | undefined {
   if (typeof cwd !== "string" || cwd.length > 4096) return undefined;

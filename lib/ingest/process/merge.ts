@@ -252,7 +252,7 @@ async function updateChanged(tx: PoolClient, pairs: Pair[], upload: UploadSource
 }
 
 /** An earlier version stored messages without pictures, and a session's prompts say nothing of them. */
-export function listLinks(
+function listLinks(
   headers: TraceHeader[],
   created: Map<number, string>,
   stored: { same: Pair[]; changed: Pair[]; appended: Pair[] },

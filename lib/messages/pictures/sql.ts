@@ -142,7 +142,7 @@ async function release(tx: Transaction, userId: string, hashes: Buffer[], sequen
 }
 
 /** The order varies, since one user's pictures may have to wait. */
-export async function findUsersToPurge(limit: number): Promise<string[]> {
+async function findUsersToPurge(limit: number): Promise<string[]> {
   const { rows } = await pool().query<{ userId: string }>(
     `select user_id as "userId" from picture where wanted_at < now() - make_interval(hours => $2)
      group by user_id order by random() limit $1`,
