@@ -155,7 +155,7 @@ async function findUsersToPurge(limit: number): Promise<string[]> {
  * Deletes unreferenced pictures. They are locked first, so that the second statement sees every committed reference.
  * @returns the number of pictures examined
  */
-export function purgeSome(userId: string, limit: number): Promise<number> {
+function purgeSome(userId: string, limit: number): Promise<number> {
   return transaction(async (tx) => {
     const { rows } = await tx.query<{ hash: string }>(
       `select encode(sha256, 'hex') as hash from picture
