@@ -95,7 +95,7 @@ async function stop(): Promise<void> {
     log.warn({ err: error }, "the heartbeat could not be deleted at shutdown"),
   );
   await Promise.race([Promise.allSettled([writeCounts(), flushTracing()]), sleep(1000)]);
-  // A job that did not end in time keeps its connection open; the queue hands it to another worker.
+  // A job that does not end in time keeps its connection open; the queue gives it to another worker.
   await Promise.race([Promise.all([...loops, endThreads()]).then(closeDatabase), sleep(1000)]);
   process.exit(0);
 }

@@ -69,7 +69,7 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
   );
 }
 
-/** A person who was sent someone else's link has no terminal that shows the code. */
+/** A victim of phishing has no terminal that shows the code. */
 function OtherNetwork({ asksCode, wrong }: { asksCode: boolean; wrong: boolean }) {
   return (
     <>

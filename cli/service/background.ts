@@ -24,7 +24,7 @@ const paces = {
   troubledReportMs: 15 * minuteMs,
   restMs: hourMs,
   lookMs: 5000,
-  /** Sending this long without an error ends a trouble; longer than the patience. */
+  /** Sending this long without an error ends a trouble; it must exceed the patience. */
   wellMs: 20 * minuteMs,
 };
 
@@ -92,7 +92,7 @@ async function sendForever(context: Context): Promise<void> {
   }
 }
 
-/** Waits for a new login, or until enough time has passed. */
+/** Waits for a new login, or until the time has passed. */
 async function restOrLogin(context: Context, needsLogin: boolean, login: string): Promise<void> {
   const deadline = performance.now() + paces.restMs;
   while (needsLogin || performance.now() < deadline) {

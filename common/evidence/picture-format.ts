@@ -68,7 +68,7 @@ function sizeOfJpeg(bytes: Buffer): Size | undefined {
   return undefined;
 }
 
-/** Browsers use the first frame's size if it is larger than the screen's. */
+/** Browsers use the larger of the screen's and the first frame's size. */
 function sizeOfGif(bytes: Buffer): Size | undefined {
   const flags = bytes[10] ?? 0;
   let at = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);

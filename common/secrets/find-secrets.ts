@@ -38,7 +38,7 @@ type SearchWord = {
 let searchWords: SearchWord[] = [];
 let keywords: KeywordSearch | undefined;
 
-/** Takes 25 ms, so it is called on the first use: most commands of the client search nothing. */
+/** Called on the first use, since it takes 25 ms and most commands of the client search nothing. */
 function makeKeywords(): KeywordSearch {
   const toSearchWord = (word: string, detector?: Detector): SearchWord => ({
     ...{ word, length: word.length, isWide: /[^\0-\x7f]/.test(word), detector },
@@ -56,12 +56,12 @@ const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id)
 const minChars = 10;
 const none: Secret[] = [];
 
-/** All texts share it: there are millions, and nearly all have no secret. */
+/** All texts share it, since most of the millions of texts have no secret. */
 const search = {
   text: "",
   hasEscapes: false,
   places: [] as SecretPlace[],
-  /** The end of each detector's last place, inside which it does not look again. */
+  /** The end of each detector's last place; it does not search inside again. */
   foundTo: new Map<Detector, number>(),
 };
 

@@ -49,7 +49,7 @@ export class KeywordSearch {
     }
     let state = 0;
     for (let from = 0; from < text.length; from += pieceChars) {
-      // Latin-1 has a byte per character; one beyond it is taken for another.
+      // Latin-1 has one byte per character; characters beyond it are cut to their lower byte.
       const length = pieceBuffer.write(
         text.length <= pieceChars ? text : text.slice(from, from + pieceChars),
         "latin1",
@@ -92,7 +92,7 @@ export class KeywordSearch {
     return last;
   }
 
-  /** Each step waits for the one before, so reading two halves side by side takes two thirds of the time. */
+  /** Each step depends on the previous one, so reading two halves in parallel takes two thirds of the time. */
   #readHalves(state: number, length: number, from: number, see: OnWord): number {
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
     const middle = length >> 1;

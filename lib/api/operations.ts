@@ -79,13 +79,13 @@ export const operations: readonly Operation[] = [
 export const groups: Record<Group, string> = {
   "Device login":
     "How a command-line client gets a token: it starts a login, a person approves it in a browser, the client polls.",
-  "CLI token": "The token that a device login gave, and its end.",
+  "CLI token": "Read or revoke the token of a device login.",
   Ingest: "Sending traces, and the jobs that store them.",
   Traces: "Reading, exporting and deleting stored traces.",
-  Projects: "Sessions of the same repository, over machines and worktrees.",
-  Usage: "What sessions used and cost.",
-  Telemetry: "Reports of a client's parsers.",
-  Agents: "What agents ask: the Model Context Protocol, and what the client asks for people.",
+  Projects: "Sessions grouped by repository, across machines and worktrees.",
+  Usage: "Usage and cost of sessions.",
+  Telemetry: "Reports about a client's parsers.",
+  Agents: "The Model Context Protocol for agents, and the same questions for people.",
   "Sign-in": "Accounts and sign-ins of people.",
   Server: "Limits and health, and routes for the operator's programs.",
 };

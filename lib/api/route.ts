@@ -122,7 +122,7 @@ export function route(
     return new Response(null, { status: 204, headers });
   };
   const refuse: Handler = async (request) => {
-    const error = new SpoorError("method_not_allowed", `This path takes ${allow}.`);
+    const error = new SpoorError("method_not_allowed", `This path supports ${allow}.`);
     return problemResponse(error, getRequestId(request), { Allow: allow });
   };
   return Object.fromEntries(methods.map((method) => [method, known[method] ?? refuse])) as Record<Method, Handler>;

@@ -85,7 +85,7 @@ function make() {
     user: { additionalFields: { role: { type: "string", required: false, input: false } } },
     // An upper bound; lib/auth/sign-in/sign-ins.ts ends the row earlier.
     session: { expiresIn: limits.signIn.maxDays * 86_400, disableSessionRefresh: true },
-    // Its own counts per process; lib/auth/http.ts and guesses.ts count across processes.
+    // better-auth counts per process; lib/auth/http.ts and guesses.ts count across processes.
     rateLimit: { enabled: false },
     onAPIError: { errorURL: `${BASE_URL}/sign-in`, onError: noteFailure },
     advanced: {

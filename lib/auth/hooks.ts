@@ -53,7 +53,7 @@ async function carryChoice(context: HookContext): Promise<void> {
   }
 }
 
-/** A sign-in with a password says so itself; afterwards the cookie does. */
+/** The form of a password sign-in has the choice; later steps read it from the cookie. */
 export async function isRemembered(context: GenericEndpointContext | null): Promise<boolean> {
   if (!context || context.path === "/sign-in/email") return true;
   const { secret, authCookies } = context.context;

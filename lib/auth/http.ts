@@ -61,7 +61,7 @@ async function refuseMany({ headers }: Request, path: string): Promise<Response 
   const window = { points: limits.signIn.callsPerMinutePerNetwork, seconds: 60 };
   const wait = await overLimit("auth", `${path}:${network}`, window);
   if (wait === undefined) return undefined;
-  const message = "Too many requests; wait before the next.";
+  const message = "Too many requests; wait for Retry-After.";
   return Response.json({ message }, { status: 429, headers: { "Retry-After": String(wait) } });
 }
 

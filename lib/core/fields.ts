@@ -152,6 +152,6 @@ export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: stri
 }
 
 export function makeCursorError(): SpoorError {
-  const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
+  const errors = [{ path: "cursor", message: "is not a cursor of this list" }];
   return new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }

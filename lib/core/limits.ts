@@ -140,7 +140,7 @@ export const limits = {
     listPageBytes: 2 * MiB,
     messagesPerPage: 100,
     maxMessagesPerPage: 1000,
-    /** Each batch is masked by all of a person's decisions. */
+    /** All of a user's decisions are applied to each batch. */
     secretRulings: 10_000,
     messagesPageBytes: 8 * MiB,
     query: 512,

@@ -62,7 +62,7 @@ export class LimitedPool extends pg.Pool {
     // A pooler gives each client a number of its own for cancelling.
     const isPooled = rows[0]?.pid !== (client as unknown as { processID: number }).processID;
     if (isPooled && !this.isPooled)
-      log.info("a connection pooler is in front of the database: limits are set by transaction");
+      log.info("a connection pooler is in front of the database: limits are set per transaction");
     this.isPooled = isPooled;
     if (!isPooled && this.#limit.usual > 0) await client.query(`set statement_timeout = '${this.#limit.usual}s'`);
     const run: RunQuery = (...values) => Reflect.apply(pg.Client.prototype.query, client, values);

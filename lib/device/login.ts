@@ -86,7 +86,7 @@ async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userC
     const code = randomUserCode();
     const data = [{ ...login, userCodeHash: hashOfUserCode(code) }];
     const { count } = await prisma().deviceLogin.createMany({ data, skipDuplicates: true });
-    if (count === 1) return shownUserCode(code); // otherwise taken: one chance in 25 billion for each open login
+    if (count === 1) return shownUserCode(code); // else another open login has it (one in 25 billion)
   }
 }
 
@@ -148,7 +148,7 @@ async function redeem(loginId: string, from: AuditOrigin): Promise<PollResponse>
     const { token, id, expiresAt } = await createToken(tx, { userId, machine, scopes }, from);
     await tx.deviceLogin.updateMany({ where: { id: loginId }, data: { tokenId: id } });
     const user = await tx.user.findUnique({ where: { id: userId }, select: { name: true, email: true } });
-    if (!user) throw new SpoorError("access_denied", "The account that approved this login is gone.");
+    if (!user) throw new SpoorError("access_denied", "The account that approved this login was deleted.");
     return {
       ok: true,
       status: "approved",
@@ -163,7 +163,7 @@ async function redeem(loginId: string, from: AuditOrigin): Promise<PollResponse>
   });
 }
 
-/** A poll before its interval is over, or at once with another, lengthens the interval. */
+/** A poll that comes too early, or at the same time as another, lengthens the interval. */
 async function recordPoll({ id, lastPolledAt, intervalSeconds, expiresAt }: PolledLogin): Promise<PollResponse> {
   const now = new Date();
   // Allows for clients whose timer is a little fast.

@@ -23,14 +23,14 @@ export const readTraceFileList = {
   about: {
     group: "Traces",
     summary: "List a trace's files",
-    text: "The files that its tool calls read and changed, changed ones first. A path below the session's folder is relative to it. `edits` counts the calls that edited, wrote or deleted the file, `added` and `removed` the lines that they changed. Failed and declined calls do not count; calls that were copied from another session do. `pending` is true while the last upload is not counted yet, `cut` where the trace has more than 50,000 calls on files, of which the first count.",
+    text: "Files that its tool calls read or changed, changed ones first. Paths below the session's folder are relative to it. `edits` counts calls that edited, wrote or deleted the file, `added` and `removed` the changed lines. Failed and declined calls don't count; calls copied from another session do. `pending` is true while the last upload is not counted, `cut` if only the first 50,000 calls count.",
     answers: {
       200: {
         text: "A page of files.",
         example: { ok: true, files: [file], pending: false, cut: false, nextCursor: null },
       },
     },
-    errors: { invalid_request: "A parameter is not valid, or the cursor is not one that this server made." },
+    errors: { invalid_request: "A parameter is not valid, or the cursor is unknown." },
     example: { query: { action: "changed" } },
     wrong: { query: { action: "moved" } },
   },
@@ -46,7 +46,7 @@ export const readFileList = {
   about: {
     group: "Traces",
     summary: "List the traces that touched a file",
-    text: "`path` is the end of the file's path, from a whole part of it on: `retry.ts` finds `src/retry.ts`, too. Upper and lower case are alike. Newest activity first, an item for each trace and path; `action` leaves those that changed the file, or those that read it; `from` and `to` are a span of the last activity. `firstPosition` and `lastPosition` are those of the messages that touched it. What several sessions have, because one was forked or resumed, is an item of one of them. What was uploaded in the last seconds may not be counted yet.",
+    text: "`path` is the end of the file's path, in whole parts: `retry.ts` also finds `src/retry.ts`. Case is ignored. Newest activity first, one item per trace and path. `action` selects changes or reads; `from` and `to` limit the last activity. `firstPosition` and `lastPosition` are the first and last message that touched the file. Edits copied by forked or resumed sessions count in one of them. Uploads of the last seconds may not be counted yet.",
     answers: {
       200: {
         text: "A page of traces.",
@@ -68,10 +68,10 @@ export const readFileList = {
       },
     },
     errors: {
-      invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
+      invalid_request: "A parameter is not valid, or the cursor is unknown.",
       overloaded: {
-        when: "Other searches, exports and counts of yours are running, or this one took too long.",
-        detail: "Too many searches, exports and counts are running. Try again when yours have ended.",
+        when: "Your other searches, exports and counts are still running, or this one took too long.",
+        detail: "Too many searches, exports and counts are running. Try again when yours are done.",
       },
     },
     example: { query: { path: "src/retry.ts", action: "changed" } },

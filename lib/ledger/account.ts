@@ -66,7 +66,7 @@ export async function accountTraces(seconds: number, settledSeconds = 0): Promis
     for (let userId = await findNextUser(pool(), noUser, settledSeconds); userId; ) {
       if (accounted > 0 && performance.now() >= deadline) return accounted;
       const count = await accountFor(userId, settledSeconds);
-      if (count === undefined) return accounted; // another process is at it
+      if (count === undefined) return accounted; // another process is accounting
       accounted += count;
       userId = await findNextUser(pool(), userId, settledSeconds);
     }

@@ -12,7 +12,7 @@ export const wholeRange: SharedRange = { from: null, to: null };
 export const isWithin = ({ from, to }: SharedRange, position: number): boolean =>
   (from === null || position >= from) && (to === null || position <= to);
 
-/** Accounts that are nobody's. */
+/** Names of system accounts, which identify nobody. */
 const nobodys =
   /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|nobody|postgres|mysql|redis|nginx|sshd|syslog|message\S*|dbus|polkitd|reboot|systemd\S*|_\w+|.{1,2})$/i;
 const login = String.raw`(?:(?<![\w.@\/-])(?:(?<=\\)[bfnrt])?|(?<=\[[\d;]{0,8}m))([a-z_][\w.-]{0,31}[@㉿][a-z][\w.-]{0,62})`;

@@ -50,8 +50,8 @@ export const readPullRequestReport = {
   response: pullRequestResponse,
   about: {
     group: "Traces",
-    summary: "Get what came to a pull request",
-    text: "The sessions that opened a pull request (GitLab's merge request) or are linked to it, and what they and their sub-agents used and cost. `repository` is its path on the host, `OWNER/NAME` or with deeper groups. In the sums each session counts once; one that is linked to several pull requests (`linkedTo`) counts whole at each, so sums of pull requests don't add up. `commits` are those that these sessions made, whatever they made them for. At most 200 sessions and commits are listed, the sums are of all.",
+    summary: "Get the sessions of a pull request",
+    text: "The sessions that opened a pull request (GitLab's merge request) or are linked to it, and their usage and cost, including sub-agents. `repository` is its path on the host, `OWNER/NAME` or with deeper groups. Each session counts once here; one that is linked to several pull requests (`linkedTo`) counts fully at each, so sums of pull requests don't add up. `commits` lists all commits of these sessions. At most 200 sessions and commits are listed; sums include all.",
     answers: { 200: { text: "Its sessions and sums.", example: { ok: true, pullRequest } } },
     errors: { not_found: { when: "None of your sessions is linked to this pull request." } },
     example: { query: { repository: "ada/api", number: "123" } },

@@ -20,7 +20,7 @@ export const readNames = {
   about: {
     group: "Traces",
     summary: "Find sessions and projects by name",
-    text: "Made to be asked while somebody types: at most eight sessions whose title has every word of `q`, in any case and as a part of a word, the most recently active first, and at most five such projects. Without `q` the latest sessions. Only the latest 5,000 sessions that no other one started are looked at; `GET /api/traces?q=` searches all, and their messages.",
+    text: "For completion while typing: at most eight sessions, most recently active first, and five projects whose title or name contains every word of `q`, ignoring case. Without `q`, the latest sessions. Only considers the latest 5,000 sessions that no other session started; `GET /api/traces?q=` searches all sessions and their messages.",
     answers: {
       200: {
         text: "What was found.",
@@ -48,10 +48,10 @@ export const readSuggestions = {
   about: {
     group: "Traces",
     summary: "List suggestions for a search",
-    text: "At most 8 for the last term of a query that is being typed: words that traces have, files, projects, and filters with their values. `text` is the term, `q` the whole query that it makes.",
+    text: "At most 8 completions of a query's last term: words, files, projects, and filters with their values. `text` is the completed term, `q` the completed query.",
     answers: {
       200: {
-        text: "The suggestions, the likeliest first.",
+        text: "The suggestions, most likely first.",
         example: { ok: true, suggestions: [{ kind: "word", text: "idempotency", q: "retry idempotency" }] },
       },
     },

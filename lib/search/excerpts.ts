@@ -241,7 +241,7 @@ function makeExcerpt(
   return { position, role, speaker, text, ranges: together(text, findIn(text, query).ranges) };
 }
 
-/** A marked line should be one mark. */
+/** Joins ranges, so that a marked line is one mark. */
 function together(text: string, ranges: TextRanges): TextRanges {
   const joined: TextRanges = [];
   for (const [start, end] of ranges) {

@@ -16,7 +16,7 @@ export const readSharedPicture = {
   about: {
     group: "Traces",
     summary: "Get a shared picture",
-    text: "For the page of a share link, whose last part `link` is: a picture of a message that the link opens, where it was made with pictures. Anything else is missing.",
+    text: "For the page of a share link with pictures, whose last part is `link`: a picture of a shared message. Anything else is 404.",
     partialExample: true,
     answers: { 200: pictureAnswer },
     errors: {

@@ -32,7 +32,7 @@ function open(): Promise<OpenStore> {
 
 function readSettings() {
   const { UPLOAD_S3_BUCKET: bucket, UPLOAD_S3_REGION: region, UPLOAD_S3_ENDPOINT: endpoint, ...keys } = env();
-  if (!bucket) throw new EnvError("An upload is in an S3 store, and UPLOAD_S3_BUCKET is not set.");
+  if (!bucket) throw new EnvError("An upload is stored in S3, but UPLOAD_S3_BUCKET is not set.");
   return { bucket, region, endpoint, keyId: keys.UPLOAD_S3_ACCESS_KEY_ID, key: keys.UPLOAD_S3_SECRET_ACCESS_KEY };
 }
 

@@ -130,7 +130,7 @@ class Opener {
 function findKey(stored: Uint8Array): Key {
   const id = readKeyId(stored);
   const key = keys().find((one) => one.id === id);
-  if (!key) throw new Error(`a body is sealed with the key ${id}, which ENCRYPTION_KEY has not`);
+  if (!key) throw new Error(`a body is encrypted with the key ${id}, which is not in ENCRYPTION_KEY`);
   return key;
 }
 

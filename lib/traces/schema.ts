@@ -151,7 +151,7 @@ const maskLevel = z.enum(["secrets", "all"]);
 const maskedField = maskLevel
   .optional()
   .describe(
-    "For others: `secrets` has `[redacted:KIND]` for all that may be a secret, `all` also hides names of home folders, users and machines.",
+    "Masks for others: `secrets` replaces possible secrets with `[redacted:KIND]`, `all` also hides names of home folders, users and machines.",
   );
 
 export const exportQuery = chosenQuery.extend({ masked: maskedField });
@@ -177,9 +177,9 @@ export const tagName = z
   .pipe(
     z
       .string()
-      .min(1, "must have a letter or a digit")
+      .min(1, "must contain a letter or a digit")
       .max(page.tag)
-      .regex(/^[^,]*$/, "must be without commas"),
+      .regex(/^[^,]*$/, "must not contain commas"),
   );
 
 /** Missing fields stay unchanged. */

@@ -18,10 +18,10 @@ import { makeSteps, type Step } from "#server/background/steps";
 
 const settleSeconds = 10;
 
-/** Nothing is deleted for its age if the clocks differ by more. */
+/** If the clocks differ by more, nothing is deleted because of its age. */
 const maxDifferenceMs = 30 * 60_000;
 
-/** A clock that is ahead by days would delete what is to be kept. */
+/** A clock that is ahead by days would delete too much. */
 async function isTimeRight(): Promise<boolean> {
   const differenceMs = Date.now() - (await readTime()).getTime();
   if (Math.abs(differenceMs) <= maxDifferenceMs) return true;

@@ -1,4 +1,4 @@
-// `npm run demo` takes the way of a real person and a real client.
+// `npm run demo` does what a real person and a real client do.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";

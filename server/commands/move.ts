@@ -75,7 +75,7 @@ async function upgrade(dataDir: string, programs: string | undefined): Promise<v
     exchange = async () => {
       await rename(cluster, kept);
       await rename(join(draft, "postgres"), cluster).catch((error) => {
-        if (error.code !== "ENOENT") throw error; // a start that waits now has done it
+        if (error.code !== "ENOENT") throw error; // another start has completed it
       });
     };
   } finally {

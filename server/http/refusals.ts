@@ -51,7 +51,7 @@ export function findRefusal(request: IncomingMessage, requestId: string, isDevel
   const isFile = publicFiles.test(name) || name.startsWith("/_next/static/");
   const methods = isFile ? fileMethods : isPage(request) ? pageMethods : knownMethods;
   if (isDevelopment || methods.includes(method)) return undefined;
-  return refuseMethod(methods, `This path takes ${methods.join(", ")}.`);
+  return refuseMethod(methods, `This path supports ${methods.join(", ")}.`);
 }
 
 function hasRouterState({ headers }: IncomingMessage): boolean {

@@ -115,7 +115,7 @@ describe("the embedded database that has no socket", () => {
     const impostor = await impersonate(answers["asks for the password in clear text"], port);
     const said: string[] = [];
     await expect(database.keep((line) => said.push(line))).rejects.toThrow(
-      `Another program listens at port ${port}, which was the database's. Restart Spoor: it takes another.`,
+      `Another program uses the database's port ${port}. Restart Spoor to choose another one.`,
     );
     const notStarted = expect.stringContaining("The embedded PostgreSQL did not start");
     expect(said).toEqual(["The database stopped; restarting it.", notStarted]);

@@ -225,7 +225,7 @@ describe("an agent that was let into one project", () => {
       [ada, "list_recent", {}],
       [ada, "search_sessions", { query: "retry" }],
     ] as const)
-      expect(await ask(client, tool, { ...given, cursor })).toMatch(/cursor is not one that/);
+      expect(await ask(client, tool, { ...given, cursor })).toMatch(/did not issue the cursor/);
     expect(await ask(ada, "find_file_history", { path: "shared.ts", cursor })).toContain("Mend the second timer");
   });
 

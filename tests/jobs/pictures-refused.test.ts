@@ -74,7 +74,7 @@ describe("what is refused", () => {
     const vast = makePng({ told: limits.pictures.pixels / 8 + 1 });
     await expect(put(vast)).rejects.toMatchObject({
       code: "payload_too_large",
-      message: "The body is over the limit of 50000000 pixels.",
+      message: "The picture exceeds the limit of 50000000 pixels.",
     });
     await expect(put(makePng({ told: 0 }))).rejects.toMatchObject({ code: "invalid_request" });
     expect(await storedHashes()).toEqual([]);

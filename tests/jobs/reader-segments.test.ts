@@ -146,7 +146,7 @@ describe("the outline of a shared session", () => {
     expect(outline?.span).toEqual({ first: 50, last: 149 });
     expect((await open(id, "1", { ...all, masked: false }))?.turns[1]?.title).toContain(key);
     expect(await readOutlineForOthers(userId, id, all, 1000)).toBeUndefined();
-    await expect(readOutlineForOthers(nobody, id, all)).rejects.toThrow("There is nothing here.");
+    await expect(readOutlineForOthers(nobody, id, all)).rejects.toThrow("Not found.");
   });
 
   test("is read once for all who ask at a time, and again when the session has changed", async () => {

@@ -98,7 +98,7 @@ const isRemoved = async (jobId: string) => {
     error: {
       code: "processing_failed",
       message:
-        "It could not be processed. The upload could not be read to mask secrets in it, and was removed. Send it again.",
+        "It could not be processed. The upload could not be read for masking secrets, so it was removed. Send it again.",
     },
   });
 };

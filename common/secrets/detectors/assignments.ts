@@ -1,4 +1,4 @@
-// The signs, words and markup between a name and its value in languages, files, programs and prose, and where a value ends.
+// Finds a value after its name, in code, files, output and prose, and its end.
 import { isCredible, isDense, readAppPassword } from "#common/secrets/credible";
 
 const quoteMark = String.raw`(?:["']{3}|\\{0,7}["'\x60“”„«]|&quot;|&#3[49];)`;
@@ -27,7 +27,7 @@ const assigns = new RegExp(
 );
 const asPair =
   /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}["']?(?:Parameter)?value\\{0,7}["']?\s?[:=]|--value[ =])\s{0,4}(\\{0,7}["'])?/i;
-/** Terraform prints a name and an object that has its value. */
+/** Terraform prints an object with the value after the name. */
 const asObject =
   /^[\w-]{0,40}\\{0,7}"(?::\s?\{[^{}]{0,120}?"value\\{0,7}":| \{[^{}]{0,240}?\bdefault\s{0,12}=)\s?(\\{0,7}")/;
 const asKey = /^[\w.-]{0,40}<\/key>(?:\s|\\{1,3}[nrt]){0,20}<string>/;
@@ -52,7 +52,7 @@ export function matchAssignment(before: string, rest: string, isOption: boolean)
   return /(?:^|["\n])\s{0,8}[\w.-]{0,40}$/.test(before) ? (asRow.exec(rest) ?? []) : [];
 }
 
-/** In a form and in a URL `&` ends a value, elsewhere it may be a part of it. */
+/** `&` ends a value in a form and in a URL; elsewhere it may belong to the value. */
 const unquoted = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,264}/u;
 const wholeLine = /^(?:(?!&&|<\/|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
 
@@ -74,7 +74,7 @@ export const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36
 const [valueChars, keyChars] = [160, 264];
 const restOfKey = /[\w+/=.~%-]{0,4000}/y;
 
-/** A long value may contain other values, which are read once more. */
+/** The search continues inside a long value, since it may contain other values. */
 export function readValueAt(text: string, from: number, quote: string, isLine: boolean): string {
   const value = readValue(text.slice(from, from + valueChars), quote, isLine);
   if (value.length < valueChars || !(isDense(value) || isLong(value))) return value.length < valueChars ? value : "";

@@ -7,10 +7,10 @@ export type Detector = {
   words: readonly string[];
   /** False where a name that contains the word does not name a secret. */
   mayNameSecret?: (text: string, end: number) => boolean;
-  /** Rejects most places in a few steps, which cost no look. */
+  /** A quick test that rejects most places before a close look. */
   mayBe?: (text: string, end: number, start: number) => boolean;
   cost?: number;
-  /** All its looks together take time linear in the text's length. */
+  /** All calls together take time linear in the text's length. */
   isLinear?: boolean;
   find: (text: string, start: number, end: number) => SecretPlace | SecretPlace[] | undefined;
 };

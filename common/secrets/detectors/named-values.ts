@@ -16,7 +16,7 @@ const names = `
   .concat("密码", "密碼", "口令", "密钥", "令牌", "パスワード", "비밀번호", "ароль", "токен")
   .concat("hasło", "heslo", "lösenord", "adgangskode", "passord", "salasana", "jelszó", "şifre", "parolă", "mật khẩu")
   .concat("kata sandi", "κωδικός", "סיסמה", "كلمة المرور", "पासवर्ड", "รหัสผ่าน");
-/** Much else has these names, so their values have to be as varied as random letters. */
+/** These names are common, so a value counts only if it looks random. */
 const weakNames = `
   _key -key _pat ?key &key appid _bearer api.key auth.key adminkey appkey storagekey signingkey masterkey licensekey writekey readkey
   serverkey deploykey sessionkey accountkey schlüssel hmackey subscriptionkey integrationkey
@@ -34,7 +34,7 @@ const assignment: Detector = {
   find: (text, start, end) => findAssigned(text, start, end) ?? findInSibling(text, start, end),
 };
 
-/** As names in the middle of others, these are no secrets. */
+/** Inside a longer name, these words do not announce a secret. */
 const weakAssignment: Detector = {
   ...assignment,
   words: weakNames,
@@ -159,7 +159,7 @@ function repeatsName(name: string, value: string): boolean {
   return value.length < 100 && own !== "" && (plain(name).includes(said) || said.includes(own));
 }
 
-/** Names of public keys, of facts about a secret, and of what is random for other reasons. */
+/** Matches names of public keys, of facts about a secret, and of other random values. */
 const isNoSecret = (name: string, ahead: string): boolean =>
   /publi(?:c|shable)|(?:cache|etag|idempotency|partition|sort|primary|foreign|integrity|dedup\w*)[_-]?key|(?:private_key|key)_?id$|accessor$|(?:secret|token|password|credential|key)[_-]?(?:name|ref|type|policy|version|path|file|hint|length|arn|url|uri|endpoint|fingerprint|changed_?at|\w*_at|expir\w*)$/i.test(
     name,

@@ -54,7 +54,7 @@ const keyTail: Detector = {
     let [from, at] = [start, start];
     for (let line = readLineBefore(text, at); line; line = readLineBefore(text, at))
       [from, at] = [line.from, line.begin];
-    // A whole key is the other detector's, also where it is an example.
+    // The other detector finds whole keys, even examples.
     if (text.slice(Math.max(0, from - maxLineChars), from).includes("-----")) return undefined;
     const letters = text.slice(from, Math.min(start, from + 400)).replaceAll(/\\+[nrt]|[^A-Za-z\d+/]/g, "");
     return letters.length >= 32 && isRandom(letters) ? { kind: "private-key", start: from, end: start } : undefined;
@@ -62,12 +62,12 @@ const keyTail: Detector = {
 };
 
 const keyType = (type: string) => new RegExp(String.raw`\bkty(?:\\{0,7}")?\s?:\s?\\{0,7}["']${type}`);
-/** The types of keys of which a part is private (RFC 7518, section 6); the other parts belong to RSA keys. */
+/** The key types of private parts (RFC 7518, section 6); all other parts belong to RSA keys. */
 const keyTypes: Record<string, RegExp | undefined> = { d: keyType(""), k: keyType("oct\\b") };
 const rsaType = keyType("RSA");
 const maxPartChars = 1400;
 
-/** A private part of a JSON Web Key, whose type may follow all of them. */
+/** A private part of a JSON Web Key. The key's type may come last. */
 const webKeyPart: Detector = {
   words: ["d", "k", "p", "q", "dp", "dq", "qi"].flatMap((name) => [
     `"${name}":`,

@@ -11,7 +11,10 @@ import {
 const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Detector =>
   findAround(kind, word, behind, ahead, isRandom);
 
-/** X's bearer tokens of apps begin with twenty-one and more A; each of the thousands of A that are zeros in Base64 would be looked at. */
+/**
+ * X's bearer tokens of apps begin with 21 or more A. Base64 of zeros has thousands of them, so only the first is
+ * examined.
+ */
 const twitterBearer: Detector = {
   ...findAround("twitter", "A".repeat(20), /(?<![\w/])$/, /A{20,26}[A-Za-z\d%]{60,160}(?![\w%+/=])/y, (value) =>
     isDense(value.replace(/^A+/, "")),

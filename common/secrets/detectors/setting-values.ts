@@ -9,7 +9,7 @@ import {
 } from "#common/secrets/credible";
 import { type Detector, findAfter, findPasswordAfter, readBefore } from "#common/secrets/detectors/detector";
 
-/** Nothing but the value tells that this is a secret, unless a user's name precedes it. */
+/** Only the value shows that this is a secret, unless a user name precedes it. */
 const keyField = (isSecret: (value: string) => boolean, ahead?: RegExp): Detector =>
   findPasswordAfter('"key":|"key\\":|"key\\\\\\":', /^\s?\\{0,7}"([\w+/=-]{20,128})\\{0,7}"/, isSecret, {
     chars: 150,

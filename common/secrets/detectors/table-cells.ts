@@ -9,7 +9,7 @@ const lineEnd = /\n|\\{1,3}n/y;
 const namesPassword = /(?:^|[ _-])pass(?:word|wd|phrase|wort)?$/i;
 const namesKey = /(?:^|[ _-])(?:(?:api|access|secret|private)?[ _-]?key|secret|token)$/i;
 
-/** Removes Markdown around a cell. @returns `skipped` characters before its value */
+/** Removes Markdown around a cell. @returns `skipped`: the number of characters before its value */
 function readCell(cell: string): { skipped: number; value: string } {
   const [, ahead = "", value = ""] = /^([\s*_`]*)(.*?)[\s*_`]*$/.exec(cell) ?? [];
   return { skipped: ahead.length, value };
@@ -58,7 +58,7 @@ const tableColumn: Detector = {
     if (!isDivider.test(rows.next().value?.line ?? "")) return undefined;
     const places: SecretPlace[] = [];
     for (const { line: row, at } of rows) {
-      // The rows after another divider are found by that one.
+      // Rows after another divider belong to that table.
       if (!row.includes("|") || isDivider.test(row)) break;
       places.push(...findInRow(row, at, header));
     }

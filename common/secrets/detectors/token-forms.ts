@@ -38,7 +38,7 @@ export function parseTokenForm(form: string): TokenForm {
   return { head, parts };
 }
 
-/** A text of nothing but beginnings of tokens must take linear time. */
+/** A text that consists of token prefixes must take linear time. */
 class CharacterRuns {
   readonly #text: string;
   readonly #from = new Int32Array(classNames.length).fill(-1);
@@ -86,7 +86,7 @@ function findFormEnd({ head, parts }: TokenForm, text: string, at: number, runs:
   return end;
 }
 
-/** Most beginnings are words. */
+/** Most prefixes are words. */
 function mayHaveForm(forms: readonly TokenForm[], text: string, at: number): boolean {
   return forms.some(({ parts: [run, next] }) => {
     if (typeof run !== "object") return true;
@@ -99,7 +99,7 @@ function mayHaveForm(forms: readonly TokenForm[], text: string, at: number): boo
 const weighedChars = 200;
 let runs: CharacterRuns | undefined;
 
-/** Runs are those of one text: to compare an equal text with it at each look would take quadratic time. */
+/** Clears the runs of the previous text: comparing texts at each call would take quadratic time. */
 export function forgetRuns(): void {
   runs = undefined;
 }

@@ -1,4 +1,4 @@
-// Passwords that people type into forms, tell an agent, or have in tables without lines.
+// Finds passwords that people type into forms, give an agent, or have in tables without lines.
 import { isCredible, isDense, isPassword, mayBePassword } from "#common/secrets/credible";
 import { type Detector, findBefore, findPasswordAfter, type SecretPlace } from "#common/secrets/detectors/detector";
 
@@ -95,7 +95,7 @@ const row = /(?:[^\n\\]|\\(?!\\{0,2}n)){0,4000}/y;
 const rowEnd = /\n|\\{1,3}n/y;
 const lineNumber = /^\s{0,8}\d{1,6}[→\t]/;
 
-/** Everything up to the begin of the last line, or of the text in JSON. */
+/** Matches up to the start of the last line, or of the text in JSON. */
 const lineBegin = /^[\s\S]*(?:\n|\\{1,3}n|":\s?")/;
 
 const unquote = (cell: string): string => /^\s*(?:\\{0,7}")?(.*?)(?:\\{0,7}")?\s*$/.exec(cell)?.[1] ?? "";
@@ -141,7 +141,7 @@ const separatedColumn: Detector = {
     for (let at = next; at >= 0; ) {
       const one = readRow(text, at);
       const cells = one.line.length < maxRowChars ? splitRow(one.line, separator) : [];
-      // The rows after another header are found by that one.
+      // Rows after another header belong to that table.
       if (
         cells.length < header.length ||
         columns.some((index) => namesPassword.test(unquote(cells[index]?.cell ?? "")))

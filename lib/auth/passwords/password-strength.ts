@@ -35,7 +35,7 @@ export function findWeakness(password: string, about: string[]): string | undefi
   if (reached <= score.trivial) return ["Too easy to guess.", feedback.warning].filter(Boolean).join(" ");
   if (rest === password) return password.length >= long ? undefined : `Use at least ${long} characters, ${harder}`;
   if (least > score.trivial && rest.length >= long) return undefined;
-  return `Use at least ${long} characters beside words such as your name, ${harder}`;
+  return `Use at least ${long} characters in addition to words such as your name, ${harder}`;
 }
 
 const harder = "or something harder to guess.";

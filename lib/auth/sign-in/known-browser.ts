@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { requiredEnv } from "#lib/core/env";
 import { prisma } from "#lib/db/client";
 
-/** A household's, not a crowd's. */
+/** Enough for a browser that a household shares. */
 const maxAccounts = 5;
 
 /** A random id, then a proof for each account that signed in completely here, the last first. */
@@ -25,7 +25,7 @@ type PasswordAccount = { userId: string; password: string };
 async function findAccount(
   who: { userId: string } | { user: { email: string } },
 ): Promise<PasswordAccount | undefined> {
-  // One query whether or not there is an account, so that time tells nothing.
+  // One query whether or not there is an account, so that timing reveals nothing.
   const found = await prisma().account.findFirst({
     where: { ...who, providerId: "credential" },
     select: { userId: true, password: true },

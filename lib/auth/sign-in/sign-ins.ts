@@ -80,7 +80,7 @@ export async function purgeSignIns(): Promise<void> {
   await prisma().session.deleteMany(ended);
 }
 
-/** After this pause, what was new at the visit before no longer is. */
+/** A use after this pause begins a new visit. */
 const visitMs = 30 * 60_000;
 
 /** Both are undefined before the first visit. */

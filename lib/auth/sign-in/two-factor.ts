@@ -30,7 +30,7 @@ export function secondFactor() {
   return { ...plugin, hooks: { after: [{ matcher: isCallback, handler: note }, askAfterPassword, ask] } };
 }
 
-/** Keeps the page that the sign-in was to lead to. */
+/** Remembers the page to open after the sign-in. */
 export async function leadToSecondFactor(context: HookContext): Promise<void> {
   const { returned, newSession, responseHeaders } = context.context;
   if (newSession || isAPIError(returned) || !findVouchedUser(context)) return;

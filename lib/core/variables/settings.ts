@@ -37,7 +37,7 @@ export const storeVariables = {
   }),
   UPLOAD_S3_SECRET_ACCESS_KEY: optional(z.string(), { text: "required with `UPLOAD_S3_ACCESS_KEY_ID`" }),
   UPLOAD_S3_PREFIX: withDefault(
-    z.string().regex(/^([\w.-]+\/)*$/, "must be empty or folders that each end with a slash"),
+    z.string().regex(/^([\w.-]+\/)*$/, "must be empty or end with a slash, such as uploads/"),
     "uploads/",
     {
       text: "prefix of all object keys; unique per Spoor, since unknown objects are deleted",

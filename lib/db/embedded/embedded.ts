@@ -27,7 +27,7 @@ export type EmbeddedDatabase = {
 };
 
 export type StartOptions = {
-  /** Others wait while a command owns the server, since it will stop it. */
+  /** Other processes wait while a command owns the server, since the command will stop it. */
   kind?: OwnerKind;
   programs?: string | undefined;
   say?: (line: string) => void;
@@ -92,8 +92,8 @@ async function prepareCluster(server: EmbeddedServer): Promise<void> {
   const major = await majorVersion(programs.bin);
   if (major === made) return;
   throw new EnvError(
-    `The database in ${cluster} was made by PostgreSQL ${made}, and these programs are of PostgreSQL ${major}. Nothing was ` +
-      `changed. This brings it over, and keeps the former one:\n  ${operatorCommand("move", "--upgrade")}`,
+    `The database in ${cluster} belongs to PostgreSQL ${made}, and this version has PostgreSQL ${major}. Nothing was ` +
+      `changed. This command upgrades it and keeps the old one:\n  ${operatorCommand("move", "--upgrade")}`,
   );
 }
 
@@ -116,7 +116,7 @@ async function leave(server: EmbeddedServer, whileOwned?: () => Promise<void>): 
   server.disown ??= await becomeOwner(server.owner, server.kind);
   try {
     if (server.disown) await stopServer(server);
-    else if (whileOwned) throw new EnvError("Another process uses the database now. Stop it, and try again.");
+    else if (whileOwned) throw new EnvError("Another process uses the database. Stop it, and try again.");
     await whileOwned?.();
   } finally {
     await server.disown?.();
@@ -130,12 +130,10 @@ function superviseServer(server: EmbeddedServer, url: string, patienceSeconds?: 
   const isRunning = async () => {
     if ((await findPostmaster(server)) === undefined) {
       if (isAtSocket(url) || !hasFailed || (await isFree(Number(port)))) return false;
-      throw new EnvError(
-        `Another program listens at port ${port}, which was the database's. Restart Spoor: it takes another.`,
-      );
+      throw new EnvError(`Another program uses the database's port ${port}. Restart Spoor to choose another one.`);
     }
     const now = (await readLockFile(server)).port;
-    if (now && now !== port) throw new EnvError("The database came back at another place. Restart Spoor.");
+    if (now && now !== port) throw new EnvError("The database restarted at another address. Restart Spoor.");
     return true;
   };
   const { signal } = server.ending;
@@ -227,7 +225,7 @@ async function choosePlace(
 
 type ListenPlace = { listen_addresses: string; unix_socket_directories: string; port: number };
 
-/** @returns the failure, also of a start that takes over five seconds */
+/** @returns an error if the start fails or takes over five seconds */
 async function callStart(server: EmbeddedServer, place: ListenPlace): Promise<Error | undefined> {
   await removeStaleLockFile(server);
   const settings = { ...serverSettings, ...place };

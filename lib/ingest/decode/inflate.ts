@@ -115,7 +115,7 @@ const decoders: Record<Exclude<Encoding, "identity">, Inflate> = {
 };
 
 const corrupt = (encoding: string) =>
-  new SpoorError("invalid_request", `The body is not one complete ${encoding} stream and nothing else.`);
+  new SpoorError("invalid_request", `The body is not exactly one complete ${encoding} stream.`);
 
 const tooLarge = (maxBytes: number) =>
   new SpoorError("payload_too_large", `The decoded body is over the limit of ${maxBytes} bytes.`);

@@ -59,7 +59,7 @@ export type Operations = MaskingOperations & {
   close(): void;
 };
 
-/** Little at first, so that PostgreSQL can start at once. */
+/** The first chunk is small, so that PostgreSQL can start at once. */
 const [firstCopyBytes, maxCopyBytes] = [256 << 10, 4 << 20];
 const minChunkBytes = 16 << 10;
 
@@ -91,7 +91,7 @@ export function makeOperations(): Operations {
         const { bytes, sha256 } = operations.receive(body);
         return { bytes, sha256, ...(await operations.read({ ...(policy && { policy }) })) };
       } finally {
-        received = undefined; // the caller's
+        received = undefined; // the caller owns the memory
       }
     },
 

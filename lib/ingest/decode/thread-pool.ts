@@ -70,7 +70,7 @@ export class DecodeThread implements Decoder {
   }
 
   #timeOut(): void {
-    const message = `The body could not be read within ${this.#callMs / 1000} seconds. Send it again, or less at once.`;
+    const message = `The body could not be read within ${this.#callMs / 1000} seconds. Send it again, or in smaller parts.`;
     this.#fail(new SpoorError("unavailable", message, { retryAfterSeconds: 30 }));
     this.#worker.terminate();
   }

@@ -28,7 +28,7 @@ const tracesAtOnce = 100;
 
 const failed = { users: new Pauses(), traces: new Pauses(), uploads: new Pauses() };
 
-/** Only kept uploads that can't be read are left of these. */
+/** Tasks that wait only for uploads that can't be read now. */
 const waiting = new Map<string, Tasks>();
 
 /** A failure is retried later and affects no other user. @throws if the database is away */

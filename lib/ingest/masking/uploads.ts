@@ -57,7 +57,7 @@ function readable<T>(read: () => T): T | undefined {
 
 /** Never readable. */
 const unreadableCodes = new Set<ErrorCode>(["invalid_json", "invalid_request", "payload_too_large"]);
-const removed = "The upload could not be read to mask secrets in it, and was removed. Send it again.";
+const removed = "The upload could not be read for masking secrets, so it was removed. Send it again.";
 
 /**
  * An upload that can't be read is ended, since somebody else might read it.

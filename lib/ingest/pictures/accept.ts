@@ -36,7 +36,7 @@ export async function receivePicture(request: Request, userId: string, sha256: s
   await requireRoom(userId, declared ?? 0, undefined);
   return withRoom(userId, declared ?? maxBytes, async (room) => {
     const body = await readBody(request, maxBytes, room);
-    if (digest(body).toString("hex") !== sha256) throw notAsTold("The body's SHA-256 is not the one in the path.");
+    if (digest(body).toString("hex") !== sha256) throw notAsTold("The body's SHA-256 differs from the path's.");
     requireSize(body, mediaType);
     return inTurn(userId, () => store(userId, { sha256, mediaType }, body));
   });
@@ -52,9 +52,9 @@ function readType(header: string | null): PictureType {
 /** @throws SpoorError `invalid_request`, `payload_too_large` */
 function requireSize(body: Buffer, mediaType: PictureType): void {
   const pixels = findPictureType(body) === mediaType ? countPixels(body) : undefined;
-  if (pixels === undefined) throw notAsTold(`The body is no ${mediaType}.`);
+  if (pixels === undefined) throw notAsTold(`The body is not a valid ${mediaType}.`);
   const { pixels: most } = limits.pictures;
-  if (pixels > most) throw new SpoorError("payload_too_large", `The body is over the limit of ${most} pixels.`);
+  if (pixels > most) throw new SpoorError("payload_too_large", `The picture exceeds the limit of ${most} pixels.`);
 }
 
 const notAsTold = (detail: string) => new SpoorError("invalid_request", detail);

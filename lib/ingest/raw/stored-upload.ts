@@ -43,7 +43,8 @@ const noLongerStored = () => new SpoorError("not_found", "The upload is no longe
 const sliceBytes = { database: 1 << 20, store: 4 << 20 };
 
 /**
- * It holds neither the upload in memory nor a database connection for a slow reader. It counts as one of the user's exports.
+ * A slow reader occupies neither memory for the upload nor a database connection. It counts as one of the user's
+ * exports.
  * @throws SpoorError `not_found`; `overloaded` as `beginRead`
  */
 export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {

@@ -20,7 +20,7 @@ export const sessionSummary: Tool<typeof input> = {
   name: "session_summary",
   title: "Summarize a session",
   description:
-    "The facts of one earlier session: what was asked first, what was answered last, which files changed, the branches, commits and pull requests that came of it, its size and cost. Made from what is stored, without a model. Use it before reading a whole session.",
+    "The facts of one earlier session: first request, last answer, changed files, branches, commits, pull requests, size and cost. No model is called. Use it before reading a whole session.",
   input,
   async run({ session: id }, reader) {
     return summarizeTrace(id, reader);

@@ -95,7 +95,7 @@ export async function readTerms(
 const ownSlots = (slots: Uint16Array, { only }: BlockHead): Uint16Array =>
   only ? slots.filter((slot) => hasBit(only, slot)) : slots;
 
-/** A more common word is meant as written. */
+/** A more common word matches only itself. */
 const common = 1000;
 
 function selectRare(units: QueryUnit[], read: TermSlots[]): Map<number, QueryUnit> {

@@ -29,10 +29,10 @@ export async function githubMarkdown(userId: string, trace: TraceRow, sharing: S
   for (const [index, row] of rows.entries()) {
     const next = rowMarkdown(row);
     if (text.length + next.length > maxCharacters)
-      return `${text}\n_${rows.length - index} more entries are left out._\n`;
+      return `${text}\n_${rows.length - index} more entries are omitted._\n`;
     text += next;
   }
-  return isCut ? `${text}\n_The rest of the session is left out._\n` : text;
+  return isCut ? `${text}\n_The rest of the session is omitted._\n` : text;
 }
 
 async function read(userId: string, trace: TraceRow, { masked, ...range }: Sharing) {

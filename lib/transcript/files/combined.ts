@@ -19,7 +19,7 @@ export type CombinedFile = {
 
 export type Combined = {
   files: CombinedFile[];
-  /** Number of changed files whose content the session doesn't tell. */
+  /** Number of changed files whose content is not in the session. */
   untold: number;
   /** Some changes exceeded the limits. */
   cut: boolean;

@@ -89,7 +89,7 @@ function parseRecords(line: string): Fields[] {
   return isFields(record) ? [record] : [];
 }
 
-/** This end of the field's name is rare in texts. */
+/** Texts rarely contain this end of the field's name. */
 const idEnd = 'Id":';
 const nameStart = '"session';
 const newline = 0x0a;
