@@ -52,7 +52,7 @@ async function repeat(name: string, pauseMs: number, work: () => Promise<unknown
 }
 
 const runLogged = (task: string, work: () => Promise<unknown>): Promise<unknown> =>
-  work().catch((error) => log.warn({ err: error, task }, "a background task failed; it is tried again"));
+  work().catch((error) => log.warn({ err: error, task }, "a background task failed; it is retried"));
 
 const runTask = ({ run, worker }: BackgroundTask): Promise<unknown> =>
   run({

@@ -12,7 +12,7 @@ import { HttpError } from "../server/api.ts";
 import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";
 import { ServiceLog } from "./log.ts";
-import { readState, removeState, saveState } from "./state.ts";
+import { readBoot, readState, removeState, saveState } from "./state.ts";
 import { findCause, forgetTroubles, noteTrouble, readTroubles, type TroubleCause } from "./troubles.ts";
 
 const minuteMs = 60_000;
@@ -47,7 +47,8 @@ export async function runInBackground(foreground: Context): Promise<number> {
   const context: Context = { ...redirectToLog(foreground), signal: AbortSignal.any([signal, ended.signal]) };
   const server = String(context.values.server ?? "");
   context.terminal.warn(`Started: version ${running.version}, process ${process.pid}.`);
-  await saveState(host, { pid: process.pid, version: running.version, server, startedAt: new Date().toISOString() });
+  const [startedAt, boot] = [new Date().toISOString(), await readBoot()];
+  await saveState(host, { pid: process.pid, version: running.version, server, startedAt, ...(boot && { boot }) });
   try {
     const tasks = [sendForever(context), reportForever(context)];
     await Promise.race(tasks).finally(() => ended.abort());

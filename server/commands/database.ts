@@ -61,6 +61,6 @@ function explained(error: unknown): unknown {
   const refused = /^(28|3D)/.test(postgresCode(error) ?? ""); // authorization; no such database
   if (!(error instanceof Error) || error instanceof EnvError || !(isOutage(error) || refused)) return error;
   const { host, pathname } = new URL(requiredEnv("DATABASE_URL"));
-  const text = `The database ${pathname.slice(1)} at ${host} can't be used: ${error.message}\nIs it running, and is DATABASE_URL right?`;
+  const text = `The database ${pathname.slice(1)} at ${host} can't be used: ${error.message}\nIs it running, and is DATABASE_URL correct?`;
   return new EnvError(text, { cause: error });
 }

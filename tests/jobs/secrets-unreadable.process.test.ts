@@ -217,7 +217,7 @@ test("a large body is masked on a thread", async () => {
   expect(await findResidue([secret])).toEqual([]);
 });
 
-test("a session that can't be masked keeps up no other, and is tried again after a while", async () => {
+test("a session that can't be masked keeps up no other, and is retried after a while", async () => {
   await send(session("bad"), session("good"));
   await rule();
   const { rows } = await pool().query("select id from trace where source_id = 'bad'");

@@ -82,7 +82,7 @@ async function cleanFailed(
       log.warn({ err: error, jobId }, "a failed job's upload could not be read to mask secrets in it, and was removed");
     } else {
       if (!code && isOutage(error)) throw error;
-      log.warn({ err: error, jobId }, "a failed job's upload could not be masked; it is tried again later");
+      log.warn({ err: error, jobId }, "a failed job's upload could not be masked; it is retried later");
       unread.begin(jobId);
       pass.isStoreAway ||= error instanceof StoreOutageError;
       return false;

@@ -59,7 +59,7 @@ export function makeCompaction(isCalm: () => Promise<boolean>): { postpone: () =
       if (await hasLooseBlocks()) postpone();
       else due = performance.now() + compactMs;
     } catch (error) {
-      log.warn({ err: error }, "the index could not be compacted and is tried again");
+      log.warn({ err: error }, "the index could not be compacted and is retried");
       postpone();
     }
   };

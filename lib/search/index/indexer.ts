@@ -99,7 +99,7 @@ function leaveUnread(userId: string, traces: Waiting[], error: unknown): void {
     return;
   }
   oneByOne.delete(userId);
-  log.warn({ err: error, trace: only.id }, "a session could not be indexed; it is tried again later");
+  log.warn({ err: error, trace: only.id }, "a session could not be indexed; it is retried later");
   unread.begin(only.id);
 }
 

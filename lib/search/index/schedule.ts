@@ -30,7 +30,7 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
   );
   const work = async () => {
     const { isIdle, pauseMs } = await indexBatch(load).catch((error) => {
-      log.warn({ err: error }, "indexing failed and is tried again");
+      log.warn({ err: error }, "indexing failed and is retried");
       return idle;
     });
     if (!isIdle) compaction.postpone();
@@ -43,7 +43,7 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
   };
   while (!signal.aborted) {
     const pauseMs = await work().catch((error) => {
-      log.warn({ err: error }, "the index could not be tidied up; it is tried again");
+      log.warn({ err: error }, "the index could not be tidied up; it is retried");
       return idleMs;
     });
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early on abort

@@ -77,10 +77,17 @@ function* splitLines(bytes: Buffer, areOthersKnown: () => boolean): Generator<Bu
     yield bytes.subarray(at, end);
     at = end + 1;
     if (!areOthersKnown()) continue;
-    const next = bytes.indexOf('"summary"', at);
+    const next = findLeaf(bytes, at);
     if (next === -1) return;
     at = bytes.lastIndexOf(newline, next) + 1;
   }
+}
+
+/** Finds the end of `"leafUuid"`, which a summary has: Node finds short texts that begin with a rare byte five times as fast. */
+function findLeaf(bytes: Buffer, from: number): number {
+  let at = bytes.indexOf('Uuid"', from);
+  while (at !== -1 && bytes[at - 1] !== letterF) at = bytes.indexOf('Uuid"', at + 1);
+  return at;
 }
 
 function parseRecords(line: string): Fields[] {
@@ -92,7 +99,7 @@ function parseRecords(line: string): Fields[] {
 /** Texts rarely contain this end of the field's name. */
 const idEnd = 'Id":';
 const nameStart = '"session';
-const newline = 0x0a;
+const [newline, letterF] = [0x0a, 0x66];
 const namePattern = /^\s*"([\w-]{1,128})"/;
 const maxNameBytes = 160;
 
