@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pictureHash } from "#lib/core/fields";
+import { sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
 import { traceFilter } from "#lib/search/schema";
@@ -298,7 +298,7 @@ export const exportTraceList = {
   },
 } satisfies Operation;
 
-export const pictureHashParameter = pictureHash.meta({
+export const pictureHashParameter = sha256Text.meta({
   examples: ["ef1955ae757c8b966c83248350331bd3a30f658ced11f387f8ebf05ab3368629"],
 });
 

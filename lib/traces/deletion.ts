@@ -5,6 +5,7 @@ import { allowLong, type Db, prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import { unlinkPictures } from "#lib/messages/pictures/sql";
+import { deleteOriginalsByTrace } from "#lib/originals/sql";
 import { resolveSearch } from "#lib/search/search-traces";
 import type { PlainSelection, Selection } from "#lib/search/sql/selection";
 import { purgeMessages } from "#lib/traces/purge";
@@ -138,5 +139,6 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
     },
   });
   await unlinkPictures(tx, userId, ids);
+  await deleteOriginalsByTrace(tx, userId, ids);
   return count;
 }

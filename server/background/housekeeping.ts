@@ -9,6 +9,7 @@ import { purgeFacets } from "#lib/ledger/sql/facets";
 import { unlinkDeleted } from "#lib/messages/pictures/sql";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { readTime } from "#lib/observability/sql";
+import { deleteLeftOriginals } from "#lib/originals/sql";
 import { settleProjects } from "#lib/projects/settle";
 import { purgeShares } from "#lib/shares/shares";
 import { purgeReports } from "#lib/telemetry/record";
@@ -38,6 +39,7 @@ export async function housekeep(): Promise<void> {
   await step("purgeFacets", purgeFacets);
   await step("forgetInJobs", forgetInJobs);
   await step("unlinkDeleted", unlinkDeleted);
+  await step("deleteLeftOriginals", deleteLeftOriginals);
   await step("purgeHeartbeats", purgeHeartbeats);
   end();
 }

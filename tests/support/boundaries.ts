@@ -14,7 +14,7 @@ const layers = [
   ["observability"],
   ["auth"],
   ["masking"],
-  ["messages"],
+  ["messages", "originals"],
   ["search"],
   ["files"],
   ["traces"],
