@@ -22,10 +22,10 @@ export function restWhenIdle(): void {
     collect();
     used = process.cpuUsage();
     rested = process.memoryUsage.rss();
-    log.debug({ before, rested }, "memory was given back");
+    log.debug({ before, rested }, "memory was released");
   };
   setInterval(
-    () => check().catch((error) => log.warn({ err: error }, "memory was not given back")),
+    () => check().catch((error) => log.warn({ err: error }, "memory was not released")),
     idle.checkMs,
   ).unref();
 }

@@ -80,11 +80,11 @@ const formatMinute = (at: string): string => `${at.slice(0, 16).replace("T", " "
 
 export function describeService({ manifest, isRunning, state }: ServiceFacts): string {
   if (!manifest?.hasService) return "No background service is installed. Install it with: spoor install";
-  const heard = state?.heardAt ? ` The server last heard it at ${formatMinute(state.heardAt)}.` : "";
-  if (!isRunning) return `The background service does not run. Start it with: spoor service start.${heard}`;
+  const heard = state?.heardAt ? ` Last report to the server: ${formatMinute(state.heardAt)}.` : "";
+  if (!isRunning) return `The background service is not running. Start it with: spoor service start.${heard}`;
   const since = state ? ` since ${formatMinute(state.startedAt)} (version ${state.version})` : "";
   const updates = manifest.autoUpdate ? "" : " It does not update itself.";
-  return `The background service runs${since}, and sends to ${manifest.server}.${heard}${updates}`;
+  return `The background service is running${since} and sends to ${manifest.server}.${heard}${updates}`;
 }
 
 export function sayTroubles(terminal: Terminal, troubles: Trouble[]): void {

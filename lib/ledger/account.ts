@@ -81,7 +81,7 @@ async function accountFor(userId: string, settledSeconds: number): Promise<numbe
     return await accountChunk(userId, settledSeconds, chunk.traces);
   } catch (error) {
     if (error instanceof Busy) return 0;
-    log.warn({ err: error }, "sessions could not be accounted for together; each is tried by itself");
+    log.warn({ err: error }, "sessions could not be accounted for together; each is retried separately");
   }
   let accounted = 0;
   const deadline = performance.now() + turnMs;

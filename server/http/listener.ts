@@ -5,8 +5,7 @@ import { forRequest, type RequestState } from "#lib/core/current-request";
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
 import { rememberArrival, signalEnd } from "#lib/http/arrival";
-import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
-import { requestIdHeader } from "#lib/http/request-id";
+import { closedPolicy, requestIdHeader, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { makeAccessLog } from "#lib/observability/access";
 import { makeSenderNaming } from "#server/http/client-address";
 import { cutUserAgent, findRefusal, isApi, isPage, refuseBusy } from "#server/http/refusals";
@@ -17,7 +16,7 @@ const overloadedSeconds = 5;
 
 const isUpload = ({ method, url }: IncomingMessage) =>
   (method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "")) ||
-  (method === "PUT" && /^\/api\/pictures\//.test(url ?? ""));
+  (method === "PUT" && /^\/api\/(pictures|originals\/[^/?]+)\//.test(url ?? ""));
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

@@ -9,7 +9,7 @@ import { deleteManifest, endUploads, type KeptUpload, readKeptUploads, replaceBo
 import { removeFailedUploads } from "#lib/ingest/raw/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";
 import type { MaskingPolicy } from "#lib/masking/masker";
-import { BrokenSealError, seal } from "#lib/store/sealed";
+import { BrokenSealError, seal } from "#lib/storage/sealed";
 
 const unread = new Pauses();
 
@@ -82,7 +82,7 @@ async function cleanFailed(
       log.warn({ err: error, jobId }, "a failed job's upload could not be read to mask secrets in it, and was removed");
     } else {
       if (!code && isOutage(error)) throw error;
-      log.warn({ err: error, jobId }, "a failed job's upload could not be masked; it is tried again later");
+      log.warn({ err: error, jobId }, "a failed job's upload could not be masked; it is retried later");
       unread.begin(jobId);
       pass.isStoreAway ||= error instanceof StoreOutageError;
       return false;

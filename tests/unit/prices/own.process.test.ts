@@ -190,7 +190,7 @@ describe("what a model costs, as npm run admin -- prices tells it", () => {
     ]);
     expect(priceTable("ours", "2026-11-01")[0]).toBe("ours on 2026-11-01: PRICES_FILE, ours");
     expect(priceTable("no-such", "2026-11-01")).toEqual([
-      "no-such on 2026-11-01 has no price: its tokens are counted as unpriced. PRICES_FILE can give it one.",
+      "no-such on 2026-11-01 has no price: its tokens are counted as unpriced. Add a price in PRICES_FILE.",
     ]);
     expect(() => priceTable("gpt-5", "soon")).toThrow("soon is no day");
   });
