@@ -31,6 +31,8 @@ export type Head = {
   agentVersion: string | null;
   sourceId: string;
   machine: string;
+  /** Two machines may have one name. */
+  device: string | null;
   /** The folder where the paths start, such as `~/.claude`. */
   home: string;
   cwd: string | null;
@@ -95,6 +97,7 @@ function readHead(value: unknown): Head | undefined {
     agentVersion: toTextOrNull(value.agentVersion),
     sourceId: toText(value.sourceId),
     machine: toText(value.machine),
+    device: toTextOrNull(value.device),
     home: toText(value.home),
     cwd: toTextOrNull(value.cwd),
     git: isFields(value.git) ? readGit(value.git) : null,

@@ -24,7 +24,7 @@ export type Keys = { recipient: string; secret: string | undefined };
 
 export type Refused = { refusal: Refusal; machine: string };
 
-export type CopyTarget = { host: Host; api: Api; states: CopyStates; machine: string; keys: Keys };
+export type CopyTarget = { host: Host; api: Api; states: CopyStates; machine: string; device: string; keys: Keys };
 
 const maxTries = 4;
 
@@ -90,12 +90,12 @@ class SessionSending {
 
   async adopt(known: CopyState, force: boolean): Promise<CopyState | Refused> {
     const { source, sourceId, found } = this.#session;
-    const { api, keys, machine } = this.#target;
+    const { api, keys, machine, device } = this.#target;
     const remote = await getOriginal(api, source, sourceId);
     if (!remote) return known;
     // The answer to the request that stored it was lost.
     if (isOwn(remote, known)) return { ...known, version: remote.version };
-    const adopted = await adoptOriginal(remote, found, { ...keys, machine });
+    const adopted = await adoptOriginal(remote, found, { ...keys, machine, device });
     if (typeof adopted !== "string") return adopted;
     return force
       ? { recipient: keys.recipient, version: remote.version, files: [] }
@@ -145,7 +145,7 @@ class SessionSending {
 
   async #makeManifest(files: KnownFile[]): Promise<Manifest> {
     const { source, sourceId, labels, found } = this.#session;
-    const { host, keys, machine } = this.#target;
+    const { host, keys, machine, device } = this.#target;
     const { cwd } = labels;
     const head = await encodeHead(
       {
@@ -154,6 +154,7 @@ class SessionSending {
         agentVersion: (await found.readVersion()) ?? null,
         sourceId,
         machine,
+        device,
         home: foldHome(found.home, host),
         cwd: cwd ?? null,
         git: cwd === undefined ? null : readGit(cwd),

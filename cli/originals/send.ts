@@ -15,7 +15,13 @@ import { isComplete, joinStamps, type Keys, type LocalSession, type Refused, sen
 
 export type SentCopies = { copies: number; wireBytes: number; refused: number };
 
-type Target = { api: Api; server: string; account: { userId: string; machine: string }; record: SentRecord };
+type Target = {
+  api: Api;
+  server: string;
+  account: { userId: string; machine: string };
+  device: string;
+  record: SentRecord;
+};
 
 type Round = { filter: SessionFilter; rules: ProjectRules; keys: Keys; isPatient: boolean };
 
@@ -151,11 +157,11 @@ export class OriginalsSender {
     }
     if (isPatient && isBusy(found, state)) return;
     const { host } = this.#context;
-    const { api, account } = this.#target;
+    const { api, account, device } = this.#target;
     const onBytes = (bytes: number) => {
       this.#sent.wireBytes += bytes;
     };
-    const target = { host, api, states: this.#states, machine: account.machine, keys };
+    const target = { host, api, states: this.#states, machine: account.machine, device, keys };
     const outcome = await sendSession(session, target, { state, force, onBytes });
     if (outcome === "sent") this.#sent.copies++;
     else {
