@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { type ErrorCode, errorTable, insufficientScope } from "#lib/core/errors";
-import { fieldErrors } from "#lib/core/fields";
+import { fieldErrors, sha256Text } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
 const usualErrors: Record<ErrorCode, string> = {
@@ -16,11 +17,16 @@ const usualErrors: Record<ErrorCode, string> = {
   method_not_allowed: "The path does not support this method; `Allow` lists the supported ones.",
   request_timeout: "The body arrived too slowly.",
   already_consumed: "It was already used.",
+  parts_missing: "The copy names parts that are not stored; `missing` lists them.",
   expired_token: "It has expired.",
+  session_deleted: "The session was deleted here.",
+  precondition_failed: "It has changed since it was read.",
   payload_too_large: "The body is too large; `detail` contains the limit.",
   unsupported_media_type: "The Content-Type is not application/json.",
   unsupported_encoding: "This route does not support Content-Encoding.",
   idempotency_key_reused: "The key was already used with other bytes.",
+  invalid_part: "The bytes are no age file, or have another SHA-256.",
+  precondition_required: "There is neither `If-None-Match: *` nor `If-Match`.",
   slow_down: "Too many polls; wait for Retry-After.",
   rate_limited: "Too many requests; wait for Retry-After.",
   internal: "Internal server error. The server's log contains the cause under the request id.",
@@ -40,6 +46,11 @@ export const problem = z.object({
     .max(20)
     .optional()
     .describe("The invalid fields. Only for `invalid_request`."),
+  missing: z
+    .array(sha256Text)
+    .max(limits.originals.missingTold)
+    .optional()
+    .describe("The SHA-256s of the parts to send. Only for `parts_missing`."),
   requestId: z.uuid().describe("The same as X-Request-Id, to find the request in the server's log."),
 });
 
@@ -75,7 +86,7 @@ function usualCodes({ methods, auth, scope, params, query, body, about }: Operat
   const takesBody = takesJson || about.raw !== undefined;
   return [
     ...(takesJson ? (["invalid_json"] as const) : []),
-    ...(takesBody || query ? (["invalid_request"] as const) : []),
+    ...(takesJson || query ? (["invalid_request"] as const) : []),
     ...(authorized ? (["missing_token"] as const) : []),
     ...(authorized && auth !== "cookie" ? (["invalid_token"] as const) : []),
     ...(scope && scope !== "none" ? (["access_denied"] as const) : []),
@@ -118,9 +129,9 @@ function wrongFields({ query, body, about }: Operation): ErrorExample["errors"] 
   return fieldErrors(parsed.error);
 }
 
-function problemBody(code: ErrorCode, { detail, errors }: ErrorExample): z.output<typeof problem> {
+function problemBody(code: ErrorCode, { detail, errors, missing }: ErrorExample): z.output<typeof problem> {
   const { status, title, detail: usual } = errorTable[code];
-  const list = errors ? { errors } : {};
+  const list = { ...(errors && { errors }), ...(missing && { missing }) };
   return { ok: false, type: "about:blank", title, status, detail: detail ?? usual, error: code, ...list, requestId };
 }
 

@@ -12,6 +12,7 @@ const comparing = [
   "lib/http/rate-limit.ts",
   "lib/ingest/masking/sql.ts",
   "lib/ingest/raw/removal.ts",
+  "lib/originals/sql.ts",
   "lib/telemetry/post.ts",
   "lib/transcript/live.ts",
   "server/background/hourly.ts",

@@ -5,7 +5,7 @@ export const storeVariables = {
   UPLOAD_STORE: choice(
     ["postgres", "s3"],
     "postgres",
-    "where new uploads and pictures are stored; see [S3](#uploads-in-an-s3-store)",
+    "where new uploads, pictures and exact copies are stored; see [S3](#uploads-in-an-s3-store)",
   ),
   UPLOAD_S3_BUCKET: optional(z.string(), {
     text: "bucket; required with `UPLOAD_STORE=s3` and while it has uploads or pictures",
