@@ -87,6 +87,7 @@ export const limits = {
     deviceCode: 128,
     expiresInSeconds: 600,
     graceSeconds: 60,
+    /** Time between two polls. */
     intervalSeconds: 5,
     maxIntervalSeconds: 60,
     startsPer10MinutesPerIp: 20,
