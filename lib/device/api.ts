@@ -55,7 +55,9 @@ export const pollDeviceLogin = {
       202: {
         text: "Pending. `slowDown` means that the poll came too early; the interval is longer now.",
         schema: pending,
-        headers: { "Retry-After": { text: "Seconds to wait before the next poll.", example: `${device.intervalSeconds}` } },
+        headers: {
+          "Retry-After": { text: "Seconds to wait before the next poll.", example: `${device.intervalSeconds}` },
+        },
         example: { ok: true, status: "pending", interval: device.intervalSeconds, expiresIn: 590 },
       },
       200: {
