@@ -1,6 +1,6 @@
 // A text made to exceed its budget of work has the rest of that line masked unread; ordinary text and files full of secrets
 // never do.
-import type { SecretPlace } from "#common/secrets/detector";
+import type { SecretPlace } from "#common/secrets/detectors/detector";
 
 export const unreadKind = "unread";
 

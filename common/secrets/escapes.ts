@@ -1,5 +1,5 @@
 // JSON has escapes at any depth, and so has HTML.
-import type { SecretPlace } from "#common/secrets/detector";
+import type { SecretPlace } from "#common/secrets/detectors/detector";
 
 /** The backslashes before a quote or a line's end become one. */
 const escapes =

@@ -1,18 +1,18 @@
-import { commandPasswords } from "#common/secrets/command-passwords";
-import type { Detector, SecretPlace } from "#common/secrets/detector";
+import { commandPasswords } from "#common/secrets/detectors/command-passwords";
+import type { Detector, SecretPlace } from "#common/secrets/detectors/detector";
+import { headers } from "#common/secrets/detectors/headers";
+import { namedValues } from "#common/secrets/detectors/named-values";
+import { privateKeys } from "#common/secrets/detectors/private-keys";
+import { serviceTokens } from "#common/secrets/detectors/service-tokens";
+import { settingValues } from "#common/secrets/detectors/setting-values";
+import { tableCells } from "#common/secrets/detectors/table-cells";
+import { forgetRuns, makeTokenDetectors } from "#common/secrets/detectors/token-forms";
+import { toldPasswords } from "#common/secrets/detectors/told-passwords";
+import { urlPasswords } from "#common/secrets/detectors/url-passwords";
 import { beginEffort, costs, endEffort, isUnread, spend, unreadKind } from "#common/secrets/effort";
 import { escapeWords, removeEscapes, restoreEscapes } from "#common/secrets/escapes";
-import { headers } from "#common/secrets/headers";
 import { KeywordSearch } from "#common/secrets/keywords";
 import { kinds, marks, maxMarkChars } from "#common/secrets/kinds";
-import { namedValues } from "#common/secrets/named-values";
-import { privateKeys } from "#common/secrets/private-keys";
-import { serviceTokens } from "#common/secrets/service-tokens";
-import { settingValues } from "#common/secrets/setting-values";
-import { tableCells } from "#common/secrets/table-cells";
-import { forgetRuns, makeTokenDetectors } from "#common/secrets/token-forms";
-import { toldPasswords } from "#common/secrets/told-passwords";
-import { urlPasswords } from "#common/secrets/url-passwords";
 
 const detectors: readonly Detector[] = [
   ...privateKeys,

@@ -11,7 +11,8 @@ import { env } from "#lib/core/env";
 import { type ErrorCode, errorTable } from "#lib/core/errors";
 import type { AnswerExample, ErrorExample, Operation } from "#lib/http/operation";
 import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
-import { messageShape, traceShape } from "#lib/traces/schema";
+import { messageShape } from "#lib/messages/schema";
+import { traceShape } from "#lib/traces/schema";
 
 /** The same as in package.json (tests/unit/openapi.test.ts). */
 const version = "0.3.0";

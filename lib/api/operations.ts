@@ -18,6 +18,7 @@ import {
   revokeAgentToken,
 } from "#lib/auth/oauth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
+import { readFileList, readTraceFileList } from "#lib/files/api";
 import { readFindingList } from "#lib/findings/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
@@ -35,6 +36,9 @@ import {
   setOriginalKey,
 } from "#lib/originals/api";
 import { readProject, readProjectList } from "#lib/projects/api";
+import { readPullRequestReport } from "#lib/pull-requests/api";
+import { readNames, readSuggestions } from "#lib/search/api";
+import { readSharedPicture } from "#lib/shares/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
   exportTraceAsJson,
@@ -48,12 +52,9 @@ import {
   readMessageList,
   readTrace,
   readTraceList,
+  readTracePicture,
   removeTrace,
 } from "#lib/traces/api";
-import { readFileList, readTraceFileList } from "#lib/traces/files-api";
-import { readNames, readSuggestions } from "#lib/traces/names-api";
-import { readSharedPicture, readTracePicture } from "#lib/traces/pictures-api";
-import { readPullRequestReport } from "#lib/traces/pull-request-api";
 import { exportUsage, readUsageReport } from "#lib/usage/api";
 
 export const operations: readonly Operation[] = [

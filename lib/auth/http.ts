@@ -1,8 +1,8 @@
 import "server-only";
 import { isAPIError } from "better-auth/api";
 import { auth, failures } from "#lib/auth/auth";
-import { isGuess } from "#lib/auth/guesses";
-import { providerNames } from "#lib/auth/providers";
+import { isGuess } from "#lib/auth/sign-in/guesses";
+import { providerNames } from "#lib/auth/sign-in/providers";
 import { env } from "#lib/core/env";
 import { notFound, SpoorError } from "#lib/core/errors";
 import { parseJson } from "#lib/core/json";

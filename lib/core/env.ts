@@ -2,7 +2,6 @@ import "#lib/core/messages";
 import { z } from "zod";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { EnvError } from "#lib/core/errors";
-import { encryptionVariables } from "#lib/core/variables/encryption";
 import {
   choice,
   httpUrl,
@@ -18,8 +17,7 @@ import {
   wholeNumber,
   withDefault,
 } from "#lib/core/variables/kinds";
-import { priceVariables } from "#lib/core/variables/prices";
-import { checkStore, storeVariables } from "#lib/core/variables/store";
+import { checkStore, encryptionVariables, priceVariables, storeVariables } from "#lib/core/variables/settings";
 
 const MiB = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import { maxPicturePixels } from "#common/evidence/picture-size";
+import { maxPicturePixels } from "#common/evidence/picture-format";
 import { env } from "#lib/core/env";
 
 const KiB = 1024;

@@ -1,19 +1,36 @@
 import "server-only";
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes, randomInt } from "node:crypto";
 import type { z } from "zod";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { createToken, revokeToken, toGrant } from "#lib/auth/tokens";
 import { sha256 } from "#lib/core/digest";
-import { env } from "#lib/core/env";
+import { env, requiredEnv } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
 import { type Scope, scopesIn, usualScopes } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { pollResponse, startResponse } from "#lib/device/schema";
-import { hashOfUserCode, normalizeUserCode, randomUserCode, shownUserCode } from "#lib/device/user-codes";
 import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
 import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit, uncount } from "#lib/http/rate-limit";
+
+/** Consonants only, so that no words and no look-alikes occur (RFC 8628, section 6.1). */
+const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ";
+
+/** Eight letters could all be tried against a plain hash, so this one is keyed. */
+const hashOfUserCode = (code: string) =>
+  createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`user-code:${code}`).digest();
+
+const shownUserCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
+
+const randomUserCode = () =>
+  Array.from({ length: 8 }, () => userCodeLetters[randomInt(userCodeLetters.length)]).join("");
+
+/** @returns undefined if it can't be a code */
+export function normalizeUserCode(typed: string): string | undefined {
+  const code = typed.replace(/[\s\p{Pd}]/gu, "").toUpperCase();
+  return new RegExp(`^[${userCodeLetters}]{8}$`).test(code) ? code : undefined;
+}
 
 const { device } = limits;
 

@@ -15,7 +15,7 @@ import {
   readOriginals,
   readPartSlice,
 } from "#lib/originals/sql";
-import { readStored, sendInTurn } from "#lib/store/bounded-read";
+import { readStored, sendInTurn } from "#lib/storage/bounded-read";
 
 const tell = <Row extends OriginalRow>({ recipient, plainBytes, storedBytes, updatedAt, ...row }: Row) => ({
   ...row,

@@ -2,9 +2,9 @@ import { SpoorError } from "#lib/core/errors";
 import { utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { type QueryTerm, readTerms, refused } from "#lib/search/grammar";
-import type { Speaker } from "#lib/search/speaker";
-import { hashFact, inField } from "#lib/search/terms";
-import { parseUnit, type QueryUnit } from "#lib/search/unit";
+import type { Speaker } from "#lib/search/index/speaker";
+import { hashFact, inField } from "#lib/search/index/terms";
+import { parseUnit, type QueryUnit } from "#lib/search/index/unit";
 
 /**
  * `file:src/x.ts`, `changed:src/x.ts` or `-file:x.ts`. `ending` begins with a slash; `name` and `ending` are in lower

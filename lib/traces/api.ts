@@ -1,22 +1,25 @@
 import { z } from "zod";
+import { sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
+import { traceFilter } from "#lib/search/schema";
 import { listedTrace, messages, trace, wholeTrace } from "#lib/traces/examples";
-import { exportQuery, jsonQuery, markdownQuery } from "#lib/traces/export-schema";
-import { marksShape } from "#lib/traces/marks-schema";
 import {
   changesQuery,
   changesResponse,
+  exportQuery,
   facetsResponse,
   growthQuery,
   growthResponse,
+  jsonQuery,
   listQuery,
   listResponse,
+  markdownQuery,
+  marksShape,
   matchesQuery,
   matchesResponse,
   messagesQuery,
   messagesResponse,
-  traceFilter,
   traceResponse,
 } from "#lib/traces/schema";
 
@@ -292,5 +295,31 @@ export const exportTraceList = {
     },
     example: { query: { source: "claude-code" } },
     wrong: { query: { from: "yesterday" } },
+  },
+} satisfies Operation;
+
+export const pictureHashParameter = sha256Text.meta({
+  examples: ["ef1955ae757c8b966c83248350331bd3a30f658ced11f387f8ebf05ab3368629"],
+});
+
+export const pictureAnswer = {
+  text: "The bytes as they were sent, with their own Content-Type.",
+  type: "image/*",
+  schema: z.string(),
+  example: "GIF89a…",
+} as const;
+
+export const readTracePicture = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/pictures/{sha256}",
+  auth: "cookie-or-bearer",
+  scope: "read",
+  params: z.object({ id: z.uuid(), sha256: pictureHashParameter }),
+  about: {
+    group: "Traces",
+    summary: "Get a picture",
+    text: "A picture that a message of the trace names in `metadata.pictures`; 404 if it was not sent or only other traces name it.",
+    partialExample: true,
+    answers: { 200: pictureAnswer },
   },
 } satisfies Operation;

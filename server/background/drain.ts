@@ -1,7 +1,7 @@
 import "server-only";
 import { limits } from "#lib/core/limits";
 import { patiently } from "#lib/db/client";
-import { jobsAtOnce } from "#lib/db/pool-size";
+import { jobsAtOnce } from "#lib/db/pool";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { runJob } from "#lib/ingest/process/run-job";
 import { ingestPayload } from "#lib/ingest/schema";

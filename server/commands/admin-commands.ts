@@ -9,7 +9,7 @@ import { operatorCommand } from "#lib/core/variables/operator-command";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { countOutdated, requestReaccounting } from "#lib/ledger/version";
 import { ownPrices } from "#lib/prices/own";
-import { seals } from "#lib/store/sealed";
+import { seals } from "#lib/storage/sealed";
 import { takePriceList } from "#server/background/price-list";
 import { priceTable } from "#server/background/price-table";
 import { say } from "#server/commands/command";

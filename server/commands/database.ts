@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/core/env";
 import { EnvError, isOutage, postgresCode } from "#lib/core/errors";
-import { type EmbeddedDatabase, type StartOptions, startEmbedded } from "#lib/db/embedded";
-import { readOrMake } from "#lib/db/secret-file";
+import { type EmbeddedDatabase, type StartOptions, startEmbedded } from "#lib/db/embedded/embedded";
+import { readOrMake } from "#lib/db/embedded/owner";
 import { warn } from "#server/commands/command";
 
 type Start = Pick<StartOptions, "kind" | "signal">;

@@ -5,7 +5,7 @@ import { heavyRead } from "#lib/db/heavy";
 import { accountTraces } from "#lib/ledger/account";
 import { answerCall } from "#lib/mcp/handler";
 import type { AgentReader } from "#lib/mcp/tools/tool";
-import { readBlockHeads } from "#lib/search/sql/block-rows";
+import { readBlockHeads } from "#lib/search/index/sql/block-rows";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";

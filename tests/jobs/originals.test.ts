@@ -15,7 +15,7 @@ import { findKey, setKey } from "#lib/originals/keys";
 import { purgeParts } from "#lib/originals/purge";
 import { getOriginal, listOriginals } from "#lib/originals/queries";
 import { originalsQuery } from "#lib/originals/schema";
-import { listObjects } from "#lib/store/s3";
+import { listObjects } from "#lib/storage/s3";
 import { fingerprint, makePart, otherRecipient, recipient } from "../support/parts.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { findInMessages } from "#lib/traces/find-in-messages";
-import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/markdown";
-import { countMessages, readEarlier } from "#lib/traces/messages";
+import type { Sharing } from "#lib/masking/for-others";
+import { findInMessages } from "#lib/messages/find-in-messages";
+import { countMessages, readEarlier } from "#lib/messages/read-messages";
+import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/export/markdown";
 import { readOutlineForOthers } from "#lib/traces/outline";
 import { getTraceRow, neighbours } from "#lib/traces/queries";
-import type { Sharing } from "#lib/traces/shares";
 import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read-segment.ts";
 import type { SegmentRequest } from "../../app/(app)/traces/[id]/segments/request.ts";
 import { makeSegmentRows } from "../../app/(app)/traces/[id]/segments/rows.ts";

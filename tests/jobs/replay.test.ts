@@ -5,7 +5,7 @@ import { pool } from "#lib/db/client";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
-import { readMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/messages/read-messages";
 import { listTraces } from "#lib/traces/queries";
 import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";
 import { makeUser, provideOwner } from "../support/server.ts";

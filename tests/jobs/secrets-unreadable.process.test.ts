@@ -15,7 +15,7 @@ import { removeObjects } from "#lib/ingest/raw/removal";
 import { streamUpload } from "#lib/ingest/raw/stored-upload";
 import { replayJob } from "#lib/ingest/replay";
 import { accountTraces } from "#lib/ledger/account";
-import { deleteObject } from "#lib/store/s3";
+import { deleteObject } from "#lib/storage/s3";
 import { refuse } from "../support/refusing.ts";
 import { findResidue, isIndexed } from "../support/residue.ts";
 import { startS3 } from "../support/s3.ts";

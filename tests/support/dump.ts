@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { inject } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { closeDatabase } from "#lib/db/client";
-import { startEmbedded } from "#lib/db/embedded";
+import { startEmbedded } from "#lib/db/embedded/embedded";
 import { migrate } from "#lib/db/migrate";
 import { installQueues } from "#lib/queue/queues";
 import { testEnvironment } from "./database.ts";

@@ -1,8 +1,8 @@
 import { zstdDecompressSync } from "node:zlib";
 import { pool } from "#lib/db/client";
-import { forEachPosting } from "#lib/search/block";
-import { forEachTerm } from "#lib/search/terms";
-import { decodeWords, firstWordBucket } from "#lib/search/vocabulary";
+import { forEachPosting } from "#lib/search/index/block";
+import { forEachTerm } from "#lib/search/index/terms";
+import { decodeWords, firstWordBucket } from "#lib/search/index/vocabulary";
 
 const zstdMagic = "28b52ffd";
 

@@ -7,7 +7,7 @@ import { openSetup } from "#lib/auth/setup";
 import { setEnv } from "#lib/core/env";
 import type { Scope } from "#lib/core/fields";
 import { closeDatabase, pool } from "#lib/db/client";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { program, supervise } from "#server/processes";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
 import { setEnv } from "#lib/core/env";
-import { BrokenSealError, isOutdated, seal, unseal, unsealParts } from "#lib/store/sealed";
+import { BrokenSealError, isOutdated, seal, unseal, unsealParts } from "#lib/storage/sealed";
 
 const [one, other] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
 const use = (...keys: string[]) => setEnv({ ENCRYPTION_KEY: keys.join(",") || undefined });

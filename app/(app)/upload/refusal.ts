@@ -1,7 +1,7 @@
 import { validate } from "uuid";
 import type { ErrorCode, SpoorError } from "#lib/core/errors";
 import { OverQuotaError } from "#lib/ingest/quota/quota";
-import type { SearchParams } from "../../components/pages";
+import type { SearchParams } from "../../components/shell/pages";
 
 type Reason = ErrorCode | "over_quota";
 

@@ -5,7 +5,6 @@ import { SpoorError } from "#lib/core/errors";
 import { countValues } from "#lib/core/json";
 import { prisma } from "#lib/db/client";
 import { storeLarge, storeRepeated } from "#lib/ingest/accept/large-upload";
-import { discardBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { storeSmall } from "#lib/ingest/accept/small-uploads";
 import type { NewUpload, Sender } from "#lib/ingest/accept/sql";
@@ -16,7 +15,8 @@ import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { readPolicy } from "#lib/masking/policy";
 import { countUpload } from "#lib/observability/counters";
-import { usesStore } from "#lib/store/s3";
+import { discardBody, placeBody } from "#lib/storage/objects";
+import { usesStore } from "#lib/storage/s3";
 
 /** @throws SpoorError `unsupported_encoding` */
 export function parseEncoding(header: string | null): Encoding {

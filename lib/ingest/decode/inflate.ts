@@ -105,8 +105,8 @@ const { maxZstdFrames, maxZstdWindowBytes } = limits.ingest;
 export const zstdParams = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxZstdWindowBytes) };
 
 type Inflated = { buffer: Uint8Array; engine: { bytesWritten: number } };
-type Options = { maxOutputLength: number; info: true; chunkSize: number | undefined };
-type Inflate = (body: Uint8Array, options: Options) => Inflated;
+type InflateOptions = { maxOutputLength: number; info: true; chunkSize: number | undefined };
+type Inflate = (body: Uint8Array, options: InflateOptions) => Inflated;
 
 const decoders: Record<Exclude<Encoding, "identity">, Inflate> = {
   gzip: (body, options) => gunzipSync(body, options) as unknown as Inflated,

@@ -6,12 +6,11 @@ import { sha256 } from "#lib/core/digest";
 import { free } from "#lib/core/memory";
 import { writeJson } from "#lib/ingest/decode/as-json";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
-import { packManifest, type TraceHeader, unpackManifest } from "#lib/ingest/decode/manifest";
+import { packManifest, type TraceHeader, unpackBatch, unpackManifest } from "#lib/ingest/decode/manifest";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { Packing } from "#lib/ingest/decode/packing";
 import { type ReadBatch, readBatch } from "#lib/ingest/decode/read-batch";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
-import { unpackBatch } from "#lib/ingest/decode/stored-body";
 import { type MaskingOperations, makeMasking } from "#lib/ingest/decode/stored-masking";
 import type { MaskingPolicy } from "#lib/masking/masker";
 

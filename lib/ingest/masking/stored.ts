@@ -21,7 +21,7 @@ import { deleteRemoved } from "#lib/ingest/raw/sql";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
-import { forgetTerms } from "#lib/search/purge";
+import { forgetTerms } from "#lib/search/index/purge";
 
 /** The uploads and the index are searched once for all of them. */
 const tracesAtOnce = 100;

@@ -9,7 +9,7 @@ import { deleteManifest, endUploads, type KeptUpload, readKeptUploads, replaceBo
 import { removeFailedUploads } from "#lib/ingest/raw/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";
 import type { MaskingPolicy } from "#lib/masking/masker";
-import { BrokenSealError, seal } from "#lib/store/sealed";
+import { BrokenSealError, seal } from "#lib/storage/sealed";
 
 const unread = new Pauses();
 

@@ -1,7 +1,6 @@
 // docs/trace-format.md describes pictures.
 import "server-only";
-import { countPixels } from "#common/evidence/picture-size";
-import { findPictureType, type PictureType, pictureTypes } from "#common/evidence/picture-type";
+import { countPixels, findPictureType, type PictureType, pictureTypes } from "#common/evidence/picture-format";
 import { holdUsers } from "#lib/auth/sql";
 import { sha256 as digest } from "#lib/core/digest";
 import { SpoorError } from "#lib/core/errors";
@@ -11,10 +10,10 @@ import { declaredLength, readBody } from "#lib/http/body";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";
 import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
-import { insertPicture, type NewPicture, wantPictures } from "#lib/pictures/sql";
-import { makePictureKey } from "#lib/store/keys";
-import { deleteObject, putObject, usesStore } from "#lib/store/s3";
-import { seal } from "#lib/store/sealed";
+import { insertPicture, type NewPicture, wantPictures } from "#lib/messages/pictures/sql";
+import { makePictureKey } from "#lib/storage/objects";
+import { deleteObject, putObject, usesStore } from "#lib/storage/s3";
+import { seal } from "#lib/storage/sealed";
 
 /** The others stay for a day, even without a trace. */
 export async function findMissing(userId: string, hashes: string[]): Promise<string[]> {

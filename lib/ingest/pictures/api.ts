@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pictureTypes } from "#common/evidence/picture-type";
+import { pictureTypes } from "#common/evidence/picture-format";
 import { sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";

@@ -4,10 +4,10 @@ import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { Turns } from "#lib/core/concurrency/turns";
 import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
-import { formatBytes } from "#lib/core/units";
 import { type Db, prisma, type Queryable } from "#lib/db/client";
 import type { TraceSize } from "#lib/ingest/decode/operations";
 import { deleteCopies, lockQuota, readStored, reserve, reserveWhole } from "#lib/ingest/quota/sql";
+import { formatBytes } from "#lib/transcript/text";
 
 const told = (bytes: number): string => `${formatBytes(bytes)} (${bytes} bytes)`;
 

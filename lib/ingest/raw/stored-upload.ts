@@ -2,12 +2,12 @@ import "server-only";
 import { notFound, SpoorError } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { beginRead } from "#lib/db/heavy";
-import { streamChunks } from "#lib/http/stream-of";
+import { streamChunks } from "#lib/http/send-stream";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { type BodyPlace, copyUpload, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
-import { readObject } from "#lib/store/s3";
-import { unseal, unsealParts } from "#lib/store/sealed";
+import { readObject } from "#lib/storage/s3";
+import { unseal, unsealParts } from "#lib/storage/sealed";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 

@@ -2,12 +2,12 @@ import "server-only";
 import { z } from "zod";
 import { exactText } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
+import { listTouching } from "#lib/files/files";
 import { AgentAnswer, changedLines, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { named } from "#lib/mcp/quote";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { narrowing, page, within } from "#lib/mcp/tools/tool";
-import { listTouching } from "#lib/traces/files";
 
 const input = z.object({
   path: exactText(1, 1024).describe("The end of the file's path, such as retry.ts or src/retry.ts."),

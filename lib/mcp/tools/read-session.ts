@@ -7,8 +7,9 @@ import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import { showMessage, type TalkDetail, toolsBlock } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { requireReadable, session } from "#lib/mcp/tools/tool";
-import { readEarlier, readMessages } from "#lib/traces/messages";
-import { getTrace, type Message } from "#lib/traces/queries";
+import { readEarlier, readMessages } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
+import { getTrace } from "#lib/traces/queries";
 import { formatQuantity } from "#lib/transcript/text";
 
 const position = z.int().min(0).max(limits.message.integer);

@@ -10,7 +10,7 @@ import { named, quotation } from "#lib/mcp/quote";
 import { cutExcerpt } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
-import { readMessagesAt } from "#lib/traces/messages";
+import { readMessagesAt } from "#lib/messages/read-messages";
 import { formatQuantity } from "#lib/transcript/text";
 
 const input = z.object({

@@ -2,15 +2,15 @@ import "server-only";
 import { z } from "zod";
 import { limits } from "#lib/core/limits";
 import { heavyTurn } from "#lib/db/heavy";
+import { listTraceFiles } from "#lib/files/files";
 import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
 import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
 import { isReadable, requireReadable, session } from "#lib/mcp/tools/tool";
+import { readEarlier, readMessages } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
-import { listTraceFiles } from "#lib/traces/files";
-import { readEarlier, readMessages } from "#lib/traces/messages";
-import type { Message } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
 import { formatQuantity } from "#lib/transcript/text";
 
