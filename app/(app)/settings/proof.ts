@@ -7,7 +7,7 @@ import type { FormState } from "../../components/forms/form";
 import { codeError, passwordError, text } from "../../components/forms/form-guard";
 import { proofFields } from "./proof-fields";
 
-/** Required before changes to how the account is opened. */
+/** Required before changes to the account's sign-in methods. */
 export type Proof = "password" | "code" | "recent";
 
 /** Without password and second factor, a recent sign-in. */
@@ -39,7 +39,7 @@ function getProofMessage(proof: keyof typeof proofFields): [name: string, messag
   return [name, `Enter your ${label.toLowerCase()}.`];
 }
 
-const signInAgain = "Sign out, sign in again with your provider, and come back here within ten minutes.";
+const signInAgain = "Sign out, sign in again with your provider, and return here within ten minutes.";
 
 /** `credential` for a password, or a provider's name. */
 export async function waysIn(): Promise<string[]> {

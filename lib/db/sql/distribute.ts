@@ -32,7 +32,7 @@ export function distribute(databaseUrl: string, say: (line: string) => void): Pr
   return withMigrationLock(databaseUrl, () => withClient(databaseUrl, (client) => distributeTables(client, say)));
 }
 
-/** The caller holds the migration lock. */
+/** The caller must have the migration lock. */
 export async function distributeAdded(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select from pg_extension where extname = 'citus'");
   const known = rows.length > 0 ? await readDistributed(client) : [];
@@ -115,7 +115,7 @@ async function findUnreadyNodes(client: pg.Client): Promise<string[]> {
     [setting],
   );
   return rows.flatMap(({ name, answered, result }) => {
-    if (!answered) return [`Of ${name} there is no answer: ${result}`];
+    if (!answered) return [`No answer from ${name}: ${result}`];
     return result === "0" ? [`On ${name} \`max_prepared_transactions\` is 0; give it at least 100.`] : [];
   });
 }

@@ -23,7 +23,7 @@ export type CodesState = FormState & { codes?: string[] };
 
 const page = "/settings/two-factor";
 
-/** One action for both steps: without script only the form's state keeps the secret. */
+/** One action for both steps: without JavaScript only the form's state has the secret. */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
   const user = await requireAnyUser(page);
   // Another tab has turned it on, so the page must ask for the code too.
@@ -51,7 +51,7 @@ async function confirm(enrolment: Enrolment | undefined, typed: string, next: st
     await auth().api.verifyTOTP({ body: parsed.data, headers: await headers() });
   } catch (refused) {
     const code = authRefusal(refused);
-    if (code !== "INVALID_CODE") return { error: "Start again: this set-up has expired." };
+    if (code !== "INVALID_CODE") return { error: "This set-up has expired. Start again." };
     return { enrolment, errors: { code: "This is not the current code. Wait for the next one." } };
   }
   redirect(next ? localPath(next) : `${page}?on=1`);

@@ -64,7 +64,7 @@ const SegmentView = memo(function SegmentView({ segment, onMount }: { segment: S
 
 type EdgeProps = Pick<Props, "failed" | "retry" | "live"> & { edge: SegmentEdge; href: string };
 
-/** A link without script; with it, a loading message. */
+/** A link without JavaScript, otherwise a loading message. */
 function Edge({ edge, failed, retry, href, live }: EdgeProps) {
   const isLater = edge === "later";
   return (
@@ -83,7 +83,7 @@ function Edge({ edge, failed, retry, href, live }: EdgeProps) {
 function Retry({ retry }: { retry: () => void }) {
   return (
     <p role="alert" className="flex items-center gap-3 py-3">
-      <span>These messages could not be loaded. Nothing is lost.</span>
+      <span>Could not load these messages. Nothing is lost.</span>
       <button type="button" onClick={retry} className="button">
         Try again
       </button>
