@@ -65,7 +65,7 @@ export async function findCopying(tx: PoolClient, userId: string, traceIds: stri
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The first answers of a trace that have no mark as copies. */
+/** Selects the first answers of a trace that are not marked as copies. */
 const firstAnswers = (trace: string) => `(
   select request_key as key from message_usage where message_usage.user_id = $1::uuid and message_usage.trace_id = ${trace}
     and request_key is not null and not replayed order by position limit ${beginning})`;
@@ -206,7 +206,7 @@ const copiedAnswer = (place: string, order: "asc" | "desc") => `(
     where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
     order by answer.position ${order} limit 1)`;
 
-/** Older sessions that have first answers of a session without a mark. */
+/** Selects the older sessions that have one of a session's first answers, too. */
 const originals = `
   select distinct younger.id, older.id as original from ${given}
   join trace as younger on younger.user_id = $1::uuid and younger.id = given.id
@@ -215,7 +215,7 @@ const originals = `
   join trace as older on older.user_id = $1::uuid and older.id = same.trace_id
   where (older.created_at, older.id) < (younger.created_at, younger.id)`;
 
-/** Messages that such an older session has, too. A window never joins all messages with all. */
+/** Selects the messages that such an older session has, too. A window never joins all messages with all. */
 const unmarked = `
   with originals as materialized (${originals})
   select id, position from (
