@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { localPath } from "#lib/auth/local-path";
 import { env } from "#lib/core/env";
+import { localPath } from "#lib/http/address";
 
 describe("a path to return to", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { loadModule, parseSync } from "libpg-query";
 import { expect, test } from "vitest";
-import { splitStatements } from "#lib/db/statements";
+import { splitStatements } from "#lib/db/migrate";
 import { tenantTables } from "#lib/db/tenant-tables";
 
 await loadModule();

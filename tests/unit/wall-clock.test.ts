@@ -15,7 +15,7 @@ const comparing = [
   "lib/originals/sql.ts",
   "lib/telemetry/post.ts",
   "lib/traces/standing.ts",
-  "server/background/hourly.ts",
+  "server/background/steps.ts",
   "server/background/housekeeping.ts",
 ];
 
