@@ -18,7 +18,7 @@ import {
   siZedindustries,
 } from "simple-icons";
 import { expect, test } from "vitest";
-import { names } from "../../app/components/values/agent-icon.tsx";
+import { names } from "../../../app/components/values/agent-icon.tsx";
 
 const icons: Record<string, { path: string }> = {
   amp: siAmp,
@@ -50,7 +50,7 @@ const sheet = () => {
   return `<svg xmlns="http://www.w3.org/2000/svg">${symbols.join("")}</svg>\n`;
 };
 
-test("public/agents.svg has the icon of each agent; `npx vitest run tests/unit/agent-icons.test.ts -u` writes it", async () => {
+test("public/agents.svg has the icon of each agent; `npx vitest run tests/unit/app/agent-icons.test.ts -u` writes it", async () => {
   expect(names).toEqual(Object.keys(icons));
-  await expect(sheet()).toMatchFileSnapshot("../../public/agents.svg");
+  await expect(sheet()).toMatchFileSnapshot("../../../public/agents.svg");
 });

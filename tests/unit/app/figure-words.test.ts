@@ -1,10 +1,10 @@
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { Figures } from "../../app/(app)/home/figures.tsx";
-import { Sum } from "../../app/(app)/traces/[id]/changes/sum.tsx";
-import { Spent } from "../../app/(app)/traces/[id]/facts/spent.tsx";
-import { describeFinding, percent } from "../../app/(app)/usage/words.ts";
+import { Figures } from "../../../app/(app)/home/figures.tsx";
+import { Sum } from "../../../app/(app)/traces/[id]/changes/sum.tsx";
+import { Spent } from "../../../app/(app)/traces/[id]/facts/spent.tsx";
+import { describeFinding, percent } from "../../../app/(app)/usage/words.ts";
 
 const textOf = (html: string) =>
   html

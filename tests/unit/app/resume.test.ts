@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resumeCommand } from "../../app/(app)/traces/[id]/facts/resume";
+import { resumeCommand } from "../../../app/(app)/traces/[id]/facts/resume";
 
 test.each([
   ["claude-code", "abc-1", undefined, "claude --resume abc-1"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadSharedBody, loadSharedSegment } from "../../app/shared/[token]/load.ts";
+import { loadSharedBody, loadSharedSegment } from "../../../app/shared/[token]/load.ts";
 
 const token = "a".repeat(36);
 

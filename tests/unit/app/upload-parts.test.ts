@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { formatIssuePlace } from "../../app/(app)/upload/run.ts";
-import { FileFault, splitFile } from "../../app/(app)/upload/split-file.ts";
+import { formatIssuePlace } from "../../../app/(app)/upload/run.ts";
+import { FileFault, splitFile } from "../../../app/(app)/upload/split-file.ts";
 
 const limits = { decodedBytes: 50_000_000, wireBytes: 1 << 26, traces: 1000 };
 const trace = (sourceId: string, content = "text") => ({ sourceId, messages: [{ position: 0, content }] });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { instant, parseInstant, utcInstant } from "#lib/core/fields";
 import { traceFilter } from "#lib/search/schema";
-import { read } from "./batches.ts";
+import { read } from "../ingest/batches.ts";
 
 /** Times that are taken, each with the same time as JavaScript writes it. */
 const taken: [text: string, utc: string][] = [

@@ -5,7 +5,7 @@ test("a value is made once in a process, also where another copy of the module a
   const make = vi.fn(() => ({ count: 0 }));
   oncePerProcess("of this test", make).count += 1;
   const copy = await import(
-    /* @vite-ignore */ `${import.meta.dirname}/../../lib/core/concurrency/once-per-process.ts?copy`
+    /* @vite-ignore */ `${import.meta.dirname}/../../../lib/core/concurrency/once-per-process.ts?copy`
   );
   expect(copy.oncePerProcess).not.toBe(oncePerProcess);
   expect(copy.oncePerProcess("of this test", make)).toEqual({ count: 1 });

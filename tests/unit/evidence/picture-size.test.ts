@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countPixels, isDrawable, maxPicturePixels } from "#common/evidence/picture-format";
-import { makePicture } from "../cli/picture.ts";
-import { makePng } from "../support/pictures.ts";
+import { makePicture } from "../../cli/picture.ts";
+import { makePng } from "../../support/pictures.ts";
 
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))));

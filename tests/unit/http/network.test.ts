@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { clientAddressHeader, trustClientAddressHeader } from "#lib/http/address";
-import { isSameNetwork } from "../../app/device/stage.ts";
+import { isSameNetwork } from "../../../app/device/stage.ts";
 
 trustClientAddressHeader();
 

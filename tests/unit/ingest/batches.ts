@@ -6,7 +6,7 @@ import { inflate } from "#lib/ingest/decode/inflate";
 import { packManifest } from "#lib/ingest/decode/manifest";
 import { Packing } from "#lib/ingest/decode/packing";
 import { readBatch } from "#lib/ingest/decode/read-batch";
-import { pieces } from "../fuzz/bytes.ts";
+import { pieces } from "../../fuzz/bytes.ts";
 
 /** A batch as it is sent. */
 export const encode = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));

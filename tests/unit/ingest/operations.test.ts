@@ -6,7 +6,7 @@ import { inflate } from "#lib/ingest/decode/inflate";
 import { unpackBatch, unpackManifest } from "#lib/ingest/decode/manifest";
 import { type Checked, makeOperations, type Operations } from "#lib/ingest/decode/operations";
 import { type MaskingPolicy, makeMark } from "#lib/masking/masker";
-import { formed } from "./secrets/made-up.ts";
+import { formed } from "../secrets/made-up.ts";
 
 const maxBytes = 64 << 20;
 const content = Array.from({ length: 200_000 }, (_, n) => `${(n * 7919) % 1_000_003}`).join(" ");

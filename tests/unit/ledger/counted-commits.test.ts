@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countedCommits } from "#lib/ledger/evidence/copies";
 import type { SharedCommit } from "#lib/ledger/sql/copies";
-import { makeRandom } from "../support/random.ts";
+import { makeRandom } from "../../support/random.ts";
 
 type Commit = Pick<SharedCommit, "key" | "subject">;
 const commit = (key: string, subject: string | null = null): Commit => ({ key, subject });

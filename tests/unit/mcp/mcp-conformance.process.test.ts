@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { errorTable, SpoorError } from "#lib/core/errors";
 import { openTransport } from "#lib/mcp/transport";
-import { isLong } from "../support/long.ts";
+import { isLong } from "../../support/long.ts";
 import { fixtureServer } from "./mcp-fixtures.ts";
 
 // The protocol's own suite against Spoor's transport, with the fixtures that its scenarios call.

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { agents, versionOf } from "../long/agents/agents.ts";
-import packages from "../long/agents/packages/package.json" with { type: "json" };
-import { scenes } from "../long/agents/scenes.ts";
-import { readCells } from "../long/agents/table.ts";
+import { agents, versionOf } from "../../long/agents/agents.ts";
+import packages from "../../long/agents/packages/package.json" with { type: "json" };
+import { scenes } from "../../long/agents/scenes.ts";
+import { readCells } from "../../long/agents/table.ts";
 
 test("the documentation's table has every scene of every pinned version of an agent", async () => {
   const cells = await readCells();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { auditActions } from "#lib/auth/audit";
-import { sourceFiles } from "../support/boundaries.ts";
+import { sourceFiles } from "../../support/boundaries.ts";
 
 test("every action of the trail is recorded somewhere", async () => {
   const files = (await sourceFiles()).filter(({ path }) => path !== "lib/auth/audit.ts");

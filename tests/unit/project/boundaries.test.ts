@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { circles, longTests, sourceFiles, violations } from "../support/boundaries.ts";
+import { circles, longTests, sourceFiles, violations } from "../../support/boundaries.ts";
 
 test("every module keeps to the layout's import rules", async () => {
   const files = await sourceFiles();

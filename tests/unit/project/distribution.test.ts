@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { refusalOf } from "../growth/rules.ts";
+import { refusalOf } from "../../growth/rules.ts";
 
 /** Statements that Citus refused, most of them in an earlier version of Spoor, with a word of the reason. */
 const refused: [reason: string, sql: string][] = [

@@ -5,8 +5,8 @@ import { openApiDocument } from "#lib/api/openapi";
 import { operations } from "#lib/api/operations";
 import { listErrors } from "#lib/api/problems";
 import { errorTable } from "#lib/core/errors";
-import { readReference } from "../../app/docs/reference.ts";
-import { shapes } from "../support/openapi.ts";
+import { readReference } from "../../../app/docs/reference.ts";
+import { shapes } from "../../support/openapi.ts";
 
 /** The path of a route's file as the document writes it: `api/ingest/[jobId]/route.ts` as `/api/ingest/{jobId}`. */
 const pathOf = (file: string) =>
@@ -35,7 +35,7 @@ describe("route handlers", () => {
     expect(files).toContain(unknownPaths);
     const declared = new Map<string, unknown>();
     for (const file of files.filter((one) => one !== unknownPaths && one !== fileRoute)) {
-      const route = (await import(/* @vite-ignore */ `../../app/${file}`)) as Record<string, { declared?: object }>;
+      const route = (await import(/* @vite-ignore */ `../../../app/${file}`)) as Record<string, { declared?: object }>;
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const handler = route[method];
         if (handler?.declared) declared.set(`${method} ${pathOf(file)}`, handler.declared);

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Call, readCall } from "#server/installed";
-import { version } from "../../package.json" with { type: "json" };
-import { findNotes } from "../../scripts/release/notes.ts";
-import { formerVersion } from "../upgrade/release.ts";
+import { version } from "../../../package.json" with { type: "json" };
+import { findNotes } from "../../../scripts/release/notes.ts";
+import { formerVersion } from "../../upgrade/release.ts";
 
 const changelog = readFileSync("CHANGELOG.md", "utf8");
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sourceFiles } from "../support/boundaries.ts";
+import { sourceFiles } from "../../support/boundaries.ts";
 
 /** They compare it with a point in time that a row, a file, a header or a token has. */
 const comparing = [
@@ -15,8 +15,8 @@ const comparing = [
   "lib/originals/sql.ts",
   "lib/telemetry/post.ts",
   "lib/traces/standing.ts",
-  "server/background/steps.ts",
   "server/background/housekeeping.ts",
+  "server/background/steps.ts",
 ];
 
 test("no wait of the server's is measured by the wall clock, which may jump", async () => {

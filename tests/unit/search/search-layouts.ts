@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { type Bucket, encode, findSlots, forEachPosting, getBucket } from "#lib/search/index/block";
 import { makePosting, maxDocuments, type Postings, sort, termIn } from "#lib/search/index/posting";
 import { termBits } from "#lib/search/index/terms";
-import { makeRandom } from "../support/random.ts";
+import { makeRandom } from "../../support/random.ts";
 
 export const terms = 2 ** termBits;
 

@@ -3,7 +3,7 @@ import { maskForOthers } from "#common/secrets/mask";
 import { forOthers, isWithin, readHiddenNames, textForOthers } from "#lib/masking/for-others";
 import { countHomes } from "#lib/masking/home-folders";
 import { makeHider, maskPieces } from "#lib/masking/mask-pieces";
-import { sharingIn } from "../../app/(app)/traces/[id]/share/range";
+import { sharingIn } from "../../../app/(app)/traces/[id]/share/range";
 
 test.each([
   ["cd /home/ada/api && ls", "cd ~/api && ls"],

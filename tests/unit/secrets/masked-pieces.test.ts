@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { maskForOthers } from "#common/secrets/mask";
 import { textForOthers } from "#lib/masking/for-others";
 import { makeMask } from "#lib/masking/mask-pieces";
-import { expectMaskedAsInOne, fill, inPieces, KiB, token } from "./secrets/pieced.ts";
+import { expectMaskedAsInOne, fill, inPieces, KiB, token } from "./pieced.ts";
 
 /** How many characters were searched, and at most at once. */
 const searched = vi.hoisted(() => ({ chars: 0, longest: 0 }));

@@ -4,7 +4,7 @@ import { isPublicAddress, namesItsAddress } from "#lib/telemetry/addresses";
 import { backoffSeconds, judgeAnswer } from "#lib/telemetry/forward";
 import { post, retryAfter } from "#lib/telemetry/post";
 import { appendPath } from "#lib/telemetry/sink";
-import { startSink } from "../support/sink.ts";
+import { startSink } from "../../support/sink.ts";
 
 describe("an address", () => {
   test.each([
