@@ -8,6 +8,7 @@ export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
   readonly code: string;
+  readonly problem: Fields;
   readonly errors: { path: string; message: string }[];
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -16,6 +17,7 @@ export class HttpError extends Error {
     const redirect = status >= 300 && status < 400 ? redirectIn(headers) : "";
     super(typeof problem.detail === "string" ? problem.detail : `The server answered ${status}${redirect}.`);
     this.status = status;
+    this.problem = problem;
     this.code = typeof problem.error === "string" ? problem.error : "";
     const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFields) : [];
     this.errors = errors
