@@ -1,7 +1,7 @@
 // USER_QUOTA_BYTES. Usage is derived from the rows, so that no crash can make it wrong.
 import "server-only";
+import { Turns } from "#lib/core/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
-import { Turns } from "#lib/core/concurrency/turns";
 import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
 import { type Db, prisma, type Queryable } from "#lib/db/client";
