@@ -6,6 +6,7 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/core/errors";
 import type { Selection } from "#lib/search/sql/selection";
+import { readEvidence } from "#lib/traces/evidence";
 import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
 import { getTrace, neighbours, type Trace } from "#lib/traces/queries";
 import { readStanding } from "#lib/traces/standing";
@@ -16,10 +17,10 @@ import type { SearchParams } from "../../../components/shell/pages";
 import { readerZone } from "../../../components/shell/preferences";
 import { listed as listedBy, readListParams } from "../filters/filters";
 import { listHref } from "../hrefs";
+import { CameOfIt } from "./facts/came-of-it";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/kin";
-import { LinkedPullRequests } from "./facts/pull-requests";
 import { resumeCommand } from "./facts/resume";
 import { type Links, parseFilter, readerHref } from "./frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
@@ -39,11 +40,12 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
-  const [trace, { segment, talk, opened }, kin, circumstances] = await Promise.all([
+  const [trace, { segment, talk, opened }, kin, circumstances, evidence] = await Promise.all([
     ownTrace(id),
     readView(user.id, id, query),
     readFamilyKin(user.id, id),
     readCircumstances(user.id, id),
+    ownTrace(id).then(({ metadata }) => readEvidence(user.id, id, metadata?.repository)),
   ]);
   const isGone = trace.metadata?.kind === "prompts-only"; // a prompt history, which can't be continued
   const resume = isGone ? undefined : resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
@@ -55,10 +57,11 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         trace={trace}
         kin={{ ...kin, own: sumOwn(trace) }}
         circumstances={circumstances}
+        branches={evidence.branches}
         resume={resume}
         deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}
       />
-      <LinkedPullRequests userId={user.id} traceId={id} remote={trace.metadata?.repository} />
+      <CameOfIt evidence={evidence} />
       {opened && (
         <Notice tone="info">
           <p>The linked message is not part of the conversation, so everything is shown.</p>
@@ -69,7 +72,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (!segment) return <Empty trace={trace} facts={facts} />;
   const { at } = parseSegmentRequest(query) as { at?: number };
   return (
-    <div className="-my-6">
+    <div className="reader -my-6">
       <OwnReader
         key={`${id} ${zone}`} // keeps no state across sessions or time zones
         traceId={id}
@@ -136,7 +139,6 @@ async function makeReaderLinks(
 function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
   return (
     <div className="flex flex-col gap-4">
-      <h1 className="font-semibold text-title">{getPageTitle(trace)}</h1>
       {facts}
       <p className="py-8 text-muted">
         {trace.messageCount === 0 ? "This session has no messages." : "No messages here."}{" "}
