@@ -116,7 +116,7 @@ export function writeGroups(): string {
     readReference().map(({ name, text, entries }) => (
       <section key={name} className="flex flex-col gap-8">
         <div>
-          <h2 className="font-semibold text-title">{name}</h2>
+          <h2 className="font-semibold text-section">{name}</h2>
           <p className="text-muted">{text}</p>
         </div>
         {entries.map((entry) => (
