@@ -1,5 +1,4 @@
 type Shares = {
-  /** Maximum slots of one user. */
   perUser?: number;
   /** Slots reserved for users who have none. */
   kept?: number;

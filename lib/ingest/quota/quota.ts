@@ -35,7 +35,6 @@ function readStoredOnce(userId: string): ReturnType<typeof readStored> {
 /**
  * An upload whose idempotency key is known stores nothing.
  * @param bytes the declared length; 0 without one
- * @throws SpoorError `payload_too_large`
  */
 export async function requireRoom(userId: string, bytes: number, idempotencyKey: string | undefined): Promise<void> {
   const quota = env().USER_QUOTA_BYTES;
@@ -83,14 +82,12 @@ export async function reserveRoom(tx: Queryable, uploads: Inserted[]): Promise<v
   }
 }
 
-/** @throws SpoorError `payload_too_large` */
 export async function requireRoomStored(tx: Queryable, userId: string): Promise<void> {
   if (!hasQuota()) return;
   await lockQuota(tx, userId);
   await keepWithin(tx, userId);
 }
 
-/** @throws SpoorError `payload_too_large` */
 export async function reserveForReplay(tx: Db, userId: string, jobIds: string[]): Promise<void> {
   if (!hasQuota() || jobIds.length === 0) return;
   await lockQuota(tx, userId);

@@ -30,7 +30,6 @@ export const sessionSummary: Tool<typeof input> = {
 const looked = { limit: 60, maxBytes: 512 * 1024, maxMessageBytes: 512 * 1024 };
 const maxListed = 20;
 
-/** @throws SpoorError as `requireReadable` and `getTrace` */
 export async function summarizeTrace(id: string, reader: AgentReader): Promise<string> {
   await requireReadable(reader, id);
   const { userId } = reader;
