@@ -20,7 +20,7 @@ import { listHref } from "../hrefs";
 import { CameOfIt } from "./facts/came-of-it";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
-import { readFamilyKin, sumOwn } from "./facts/kin";
+import { readFamilyKin, sumOwn } from "./facts/family";
 import { resumeCommand } from "./facts/resume";
 import { type Links, parseFilter, readerHref } from "./frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
