@@ -170,6 +170,10 @@ describe("a title is what a person wrote", () => {
     expect(titled(called("177"), expansion)).toBe("Otel metrics (#177)");
     expect(titled(called("177"), expansion, "address 3")).toBe("Otel metrics (#177): address 3");
     expect(titled(called("177"), "You are a reviewer", "yes", "address 3")).toBe("PR review 177: address 3");
+    const status = (branch: string) => `## Context\n\n- Current git status: On branch ${branch}\nYour branch is ahead`;
+    expect(titled(called(), status("timer-queue"), "address 3")).toBe("PR review (timer-queue): address 3");
+    expect(titled(called(), status("main"), "address 3")).toBe("PR review: address 3");
+    expect(titled("/mcp__tasks__spec-writer now")).toBe("Spec writer now");
     expect(titled(called("look at the login flow"))).toBe("PR review: look at the login flow");
     expect(titled("/deploy:staging now")).toBe("Staging now");
     expect(deriveTitle([user(called()), assistant("Done."), user("Mend the timer")])?.title).toBe(

@@ -188,7 +188,7 @@ function InAll({ sessions }: { sessions: string }) {
 
 async function findTitle(userId: string, traceId: string): Promise<string | undefined> {
   const [trace] = (await listPage(userId, { ids: [traceId] }, { limit: 1 })).traces;
-  return trace && (trace.title || "Untitled session");
+  return trace && (trace.shortTitle || "Untitled session");
 }
 
 function TooLong({ userId, given }: { userId: string; given: ListRequest["given"] }) {
