@@ -34,7 +34,7 @@ export async function deleteDigests(tx: PoolClient, userId: string, traceIds: st
   await tx.query("delete from trace_digest where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
 }
 
-/** Of commits that the trace itself made, each once. */
+/** Lists each subject of the commits that the trace itself made once, two at most. */
 export async function readCommitSubjects(
   tx: PoolClient,
   userId: string,

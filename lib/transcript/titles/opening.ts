@@ -22,7 +22,7 @@ const studying =
   /^(?:analy[sz]e|study|explore|проанализируй|пронализируй|изучи|посмотри)\s[^@.!?]{0,60}@[\w./-]{1,100}[,.]?\s+(?=\S+ \S+ \S)/iu;
 const look = /^(?:take|have) a (?:close |quick |good |deep )?look at (?=\S)/i;
 const polite = /(?:,? (?:please|pls|thanks|thank you))?[?!.]*$/i;
-/** Of a request that is put as a question, without "can you". */
+/** "Can you mend it?" is a request; without its beginning it is no question. */
 const question = /^([^.?!]{8,200})\?(?=\s)/;
 const maxOpenings = 5;
 

@@ -90,10 +90,10 @@ function cutAtClause(long: string, max: number): string {
   const sentences = listEnds(text, sentenceEnd, end, true);
   const sentence = sentences.at(-1)?.trim() ?? "";
   if (end === text.length || getWidth(sentence) >= enough.sentence) return withoutStop(sentence || text);
-  const minOf = (part: string) => (isBeforeWord(text, part.length) ? enough.beforeWord : enough.clause);
+  const getLeast = (part: string) => (isBeforeWord(text, part.length) ? enough.beforeWord : enough.clause);
   const clause = listEnds(text, clauseEnd, end, false).findLast(
     (part) =>
-      getWidth(part) >= Math.max(minOf(part), getWidth(sentence) + 12) && isWhole(part) && !condition.test(part),
+      getWidth(part) >= Math.max(getLeast(part), getWidth(sentence) + 12) && isWhole(part) && !condition.test(part),
   );
   if (clause !== undefined) return withoutDangling(clause);
   const last = getEnd(text, max - 1);
