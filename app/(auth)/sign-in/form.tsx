@@ -3,6 +3,7 @@ import { useActionState, useEffect } from "react";
 import { ErrorSummary } from "../../components/error-summary";
 import { Check, Field } from "../../components/field";
 import { forgetSearches } from "../../components/kept-searches";
+import { SubmitButton } from "../../components/submit-button";
 import { signInAction } from "../actions";
 
 export function SignInForm({ next }: { next: string }) {
@@ -36,9 +37,7 @@ export function SignInForm({ next }: { next: string }) {
         defaultChecked={state.values?.remember === "on"}
         hint="For 30 days, or until a week without use. Otherwise until you close the browser, or a day without use."
       />
-      <button type="submit" aria-disabled={pending} className="button button-accent">
-        Sign in
-      </button>
+      <SubmitButton pending={pending}>Sign in</SubmitButton>
     </form>
   );
 }
