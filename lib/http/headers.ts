@@ -23,7 +23,6 @@ const unusedFeatures = [
   "screen-wake-lock",
   "serial",
   "usb",
-  "web-share",
   "xr-spatial-tracking",
 ];
 
