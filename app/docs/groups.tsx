@@ -7,10 +7,10 @@ let written: string | undefined;
 export function writeGroups(): string {
   written ??= toHtml(
     readReference().map(({ name, text, entries }) => (
-      <section key={name} className="flex flex-col gap-8">
+      <section key={name} className="group">
         <div>
-          <h2 className="font-semibold text-title">{name}</h2>
-          <p className="text-muted">{text}</p>
+          <h2>{name}</h2>
+          <p>{text}</p>
         </div>
         {entries.map((entry) => (
           <EntrySection key={entry.id} entry={entry} />
