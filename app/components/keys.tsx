@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { addKeys, type KeyBinding, type KeyGroup, knownKeys, readKey } from "./key-registry";
 import { goTo } from "./navigation";
 import { pages, searchHref } from "./pages";
+import { openPalette, useCommandKey } from "./palette/palette-button";
 
 const sequenceMs = 1500;
 
@@ -19,7 +20,9 @@ export function useKeys(title: string, bindings: KeyBinding[]): void {
 }
 
 export function Keys() {
+  const command = useCommandKey();
   const own = [
+    { keys: `${command} K`, does: "Go to a page, project or session", run: openPalette },
     { keys: "/", does: "Search", run: focusSearch },
     ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => goTo(href) })),
   ];
@@ -133,7 +136,7 @@ function listen(): () => void {
 export function KeysButton() {
   return (
     <button type="button" onClick={() => readKey("", "?").binding?.run()} className="link w-fit needs-script">
-      Keys
+      Shortcuts
     </button>
   );
 }
