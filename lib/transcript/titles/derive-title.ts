@@ -117,7 +117,7 @@ const sharedBranches = new Set(["main", "master", "dev", "develop", "trunk"]);
 
 /** Sub-agents answer so when they are only started. */
 const readiness =
-  /^(?:hi|hello|hey|understood|ready|got it|sure|how can i|what (?:can|would|do)|i(?:'m| am|'ll| will| understand| can| have)\b[^.!\n]{0,80}\b(?:ready|help|assist|here|wait))\b/i;
+  /^(?:hi|hello|hey|understood|i understand|ready|got it|sure|how can i|what (?:can|would|do)|i(?:'m| am|'ll| will| can)\b[^.!\n]{0,80}\b(?:ready|help|assist|waiting))\b/i;
 
 /** `pr-review` becomes "Pr review". */
 function humanizeName(name: string): string {
