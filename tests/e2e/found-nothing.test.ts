@@ -22,7 +22,7 @@ test("a misspelled filter leads to the one that was meant", async () => {
 
 test("a search that is none shows no sessions, says why, and is kept in its field", async () => {
   await open("/traces?q=role:thinking&model=model-1");
-  await page.getByText("The search needs a word beside role: or in:").waitFor();
+  await page.getByText(/The search needs a word beside/).waitFor();
   expect(await rows().count()).toBe(0);
   expect(await page.getByLabel("Search", { exact: true }).inputValue()).toBe("role:thinking");
   await link("Leave out the search").click();
@@ -33,10 +33,10 @@ test("a model's releases are one choice", async () => {
   await pool().query("update trace set model = 'claude-opus-4-5-2025110' || (right(source_id, 1)::int % 3 + 1)");
   await open();
   await menu("Model").click();
-  await link("claude-opus-4-5 120").click();
-  await link("claude-opus-4-5 120").and(page.locator("[aria-current=true]")).waitFor();
+  await link("claude-opus-4-5 119").click();
+  await link("claude-opus-4-5 119").and(page.locator("[aria-current=true]")).waitFor();
   expect(query().match(/model=claude-opus-4-5-2025110\d/g)).toHaveLength(3);
-  await link("claude-opus-4-5 120").click();
+  await link("claude-opus-4-5 119").click();
   await expect.poll(query).toBe("");
 });
 
@@ -50,10 +50,7 @@ test("Back after a deletion shows neither the question nor the session", async (
   await button("Delete").click();
   await page.waitForURL(`${server.url}/traces`);
   await page.goBack();
-  await page
-    .getByText(/not found|no such/i)
-    .first()
-    .waitFor();
+  await page.getByRole("heading", { name: "There is nothing here" }).waitFor();
   expect(await page.getByRole("dialog").count()).toBe(0);
   expect(await page.getByText("Session 120").count()).toBe(0);
   faults.length = 0; // the missing page is one

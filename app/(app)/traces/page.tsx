@@ -13,6 +13,7 @@ import { type ListedTrace, listPage } from "#lib/traces/queries";
 import type { Selection as Selected } from "#lib/traces/sql/conditions";
 import { readViews } from "#lib/traces/views";
 import { Notice } from "../../components/notice";
+import { Words } from "../../docs/entry";
 import { Pager } from "../../components/pager";
 import type { SearchParams } from "../../components/pages";
 import { readerZone } from "../../components/preferences";
@@ -254,7 +255,7 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
           <p>
             {others.length > 0 &&
               `Ignored invalid ${others.length === 1 ? "filter" : "filters"}: ${others.join(", ")}. `}
-            {problem && `The search ${problem}.`}
+            {problem && <Words text={`The search ${problem}.`} />}
           </p>
         </Notice>
       )}
