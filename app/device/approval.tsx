@@ -2,12 +2,12 @@ import type { SignedInUser } from "#lib/auth/guards";
 import { type Scope, scopes } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { LoginRequest } from "#lib/device/login";
-import { Check, Field, Hidden } from "../components/field";
+import { Check, Field, Hidden } from "../components/forms/field";
+import { scopeLabels } from "../components/forms/scopes";
 import { Notice } from "../components/notice";
 import { PlainPage } from "../components/plain-page";
-import { scopeLabels } from "../components/scopes";
 import { Sign } from "../components/sign";
-import { Time } from "../components/time";
+import { Time } from "../components/values/time";
 import { approve, deny } from "./actions";
 import { type Stage, stageTicket } from "./stage";
 
@@ -69,7 +69,7 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
   );
 }
 
-/** A person who was sent someone else's link has no terminal that shows the code. */
+/** A victim of phishing has no terminal that shows the code. */
 function OtherNetwork({ asksCode, wrong }: { asksCode: boolean; wrong: boolean }) {
   return (
     <>
@@ -111,6 +111,17 @@ function Grants({ asked, ticked, none }: { asked: Scope[]; ticked: Scope[]; none
       <p className="text-meta text-muted">
         For {limits.device.tokenDays} days, or until you revoke it on the page Machines.
       </p>
+      {asked.includes("originals") && (
+        <div className="mt-2">
+          <Notice tone="info">
+            <p>
+              Exact copies are sessions' files as the agent keeps them, so that you can resume a session on another
+              machine. The machine encrypts them with a key that this server does not have. Secrets in them are not
+              masked.
+            </p>
+          </Notice>
+        </div>
+      )}
       {asked.includes("delete") && (
         <div className="mt-2">
           <Notice tone="warn">

@@ -1,7 +1,8 @@
-import type { DocumentedAnswer, DocumentedField, DocumentedOperation } from "./reference";
+import { toHtml } from "../(app)/traces/[id]/messages/markup";
+import { type DocumentedAnswer, type DocumentedField, type DocumentedOperation, readReference } from "./reference";
 
 /** No component has state: they become HTML only. */
-export function EntrySection({ entry }: { entry: DocumentedOperation }) {
+function EntrySection({ entry }: { entry: DocumentedOperation }) {
   const { id, method, path, summary, text, authorization, parameters, sent, returned, command, answers } = entry;
   return (
     <section id={id} aria-labelledby={`${id}-title`} className="operation">
@@ -99,4 +100,23 @@ export function Words({ text }: { text: string }) {
       <code key={index}>{part}</code>
     ),
   );
+}
+
+let written: string | undefined;
+
+export function writeGroups(): string {
+  written ??= toHtml(
+    readReference().map(({ name, text, entries }) => (
+      <section key={name} className="group">
+        <div>
+          <h2>{name}</h2>
+          <p>{text}</p>
+        </div>
+        {entries.map((entry) => (
+          <EntrySection key={entry.id} entry={entry} />
+        ))}
+      </section>
+    )),
+  );
+  return written;
 }

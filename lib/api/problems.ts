@@ -2,30 +2,36 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { type ErrorCode, errorTable, insufficientScope } from "#lib/core/errors";
-import { fieldErrors } from "#lib/core/fields";
+import { fieldErrors, sha256Text } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
 const usualErrors: Record<ErrorCode, string> = {
   invalid_json: "The body is not JSON in UTF-8.",
-  invalid_request: "A field or parameter is not valid; `errors` has its path.",
+  invalid_request: "A field or parameter is not valid; `errors` contains its path.",
   invalid_grant: "The code is unknown.",
   missing_token: "There is no token.",
   invalid_token: "The token is unknown, expired or revoked.",
   access_denied: "This is not allowed.",
   not_found: "The object does not exist, or belongs to another user.",
-  method_not_allowed: "The path does not take this method; `Allow` lists those that it takes.",
+  method_not_allowed: "The path does not support this method; `Allow` lists the supported ones.",
   request_timeout: "The body arrived too slowly.",
-  already_consumed: "It was used before.",
+  already_consumed: "It was already used.",
+  parts_missing: "The copy names parts that are not stored; `missing` lists them.",
   expired_token: "It has expired.",
-  payload_too_large: "The body is over its limit, which `detail` has.",
+  session_deleted: "The session was deleted here.",
+  precondition_failed: "It has changed since it was read.",
+  payload_too_large: "The body is too large; `detail` contains the limit.",
   unsupported_media_type: "The Content-Type is not application/json.",
-  unsupported_encoding: "This route takes bodies without Content-Encoding.",
-  idempotency_key_reused: "The key was used before with other bytes.",
+  unsupported_encoding: "This route does not support Content-Encoding.",
+  idempotency_key_reused: "The key was already used with other bytes.",
+  invalid_part: "The bytes are no age file, or have another SHA-256.",
+  precondition_required: "There is neither `If-None-Match: *` nor `If-Match`.",
   slow_down: "Too many polls; wait for Retry-After.",
   rate_limited: "Too many requests; wait for Retry-After.",
-  internal: "The server failed. Its log has the reason under the request id.",
-  overloaded: "The read took too long, or waited too long for others of yours; wait for Retry-After.",
-  unavailable: "The server can't reach its database. Nothing was stored; wait for Retry-After.",
+  internal: "Internal server error. The server's log contains the cause under the request id.",
+  overloaded: "The read took too long, or waited too long for your other reads; wait for Retry-After.",
+  unavailable: "The database is unavailable. Nothing was stored; wait for Retry-After.",
 };
 
 export const problem = z.object({
@@ -39,15 +45,20 @@ export const problem = z.object({
     .array(z.object({ path: z.string(), message: z.string() }))
     .max(20)
     .optional()
-    .describe("The fields that are not valid. For `invalid_request` only."),
-  requestId: z.uuid().describe("The same as in X-Request-Id; the server's log has it."),
+    .describe("The invalid fields. Only for `invalid_request`."),
+  missing: z
+    .array(sha256Text)
+    .max(limits.originals.missingTold)
+    .optional()
+    .describe("The SHA-256s of the parts to send. Only for `parts_missing`."),
+  requestId: z.uuid().describe("The same as X-Request-Id, to find the request in the server's log."),
 });
 
 const requestId = "5773e550-77c9-4795-9ac4-6e0b50f69239";
 
 export const commonHeaders: Record<string, Header> = {
-  "X-Request-Id": { text: "The request's id, which the server's log has too.", example: requestId },
-  "Cache-Control": { text: "Responses of the API are never stored.", example: "no-store" },
+  "X-Request-Id": { text: "The request's id, as in the server's log.", example: requestId },
+  "Cache-Control": { text: "API responses must not be cached.", example: "no-store" },
 };
 
 export const describeHeaders = (headers: Record<string, Header>) =>
@@ -75,7 +86,7 @@ function usualCodes({ methods, auth, scope, params, query, body, about }: Operat
   const takesBody = takesJson || about.raw !== undefined;
   return [
     ...(takesJson ? (["invalid_json"] as const) : []),
-    ...(takesBody || query ? (["invalid_request"] as const) : []),
+    ...(takesJson || query ? (["invalid_request"] as const) : []),
     ...(authorized ? (["missing_token"] as const) : []),
     ...(authorized && auth !== "cookie" ? (["invalid_token"] as const) : []),
     ...(scope && scope !== "none" ? (["access_denied"] as const) : []),
@@ -118,9 +129,9 @@ function wrongFields({ query, body, about }: Operation): ErrorExample["errors"] 
   return fieldErrors(parsed.error);
 }
 
-function problemBody(code: ErrorCode, { detail, errors }: ErrorExample): z.output<typeof problem> {
+function problemBody(code: ErrorCode, { detail, errors, missing }: ErrorExample): z.output<typeof problem> {
   const { status, title, detail: usual } = errorTable[code];
-  const list = errors ? { errors } : {};
+  const list = { ...(errors && { errors }), ...(missing && { missing }) };
   return { ok: false, type: "about:blank", title, status, detail: detail ?? usual, error: code, ...list, requestId };
 }
 
@@ -130,7 +141,7 @@ const challenge: Header = {
   example: 'Bearer realm="spoor"',
 };
 const scopeChallenge: Header = {
-  text: "Where the token lacks the scope.",
+  text: "Sent if the token lacks the scope.",
   example: 'Bearer realm="spoor", error="insufficient_scope"',
   optional: true,
 };

@@ -1,15 +1,30 @@
 export const errorTable = {
   invalid_json: { status: 400, title: "Bad Request", detail: "The body is not valid JSON in UTF-8." },
   invalid_request: { status: 400, title: "Bad Request", detail: "The request is not valid; see errors." },
-  invalid_grant: { status: 400, title: "Bad Request", detail: "This device code is not known. Start the login again." },
+  invalid_grant: { status: 400, title: "Bad Request", detail: "Unknown device code. Start the login again." },
   missing_token: { status: 401, title: "Unauthorized", detail: "Send a token: Authorization: Bearer <token>." },
   invalid_token: { status: 401, title: "Unauthorized", detail: "The token is not valid. Log in again." },
   access_denied: { status: 403, title: "Forbidden", detail: "The request did not come from this server's own pages." },
-  not_found: { status: 404, title: "Not Found", detail: "There is nothing here." },
-  method_not_allowed: { status: 405, title: "Method Not Allowed", detail: "No path takes this method." },
+  not_found: { status: 404, title: "Not Found", detail: "Not found." },
+  method_not_allowed: { status: 405, title: "Method Not Allowed", detail: "No path supports this method." },
   request_timeout: { status: 408, title: "Request Timeout", detail: "The body arrived too slowly." },
-  already_consumed: { status: 409, title: "Conflict", detail: "This device code was used already." },
+  already_consumed: { status: 409, title: "Conflict", detail: "This device code was already used." },
+  parts_missing: {
+    status: 409,
+    title: "Conflict",
+    detail: "Parts of this copy are not stored. Send those in missing, then the copy again.",
+  },
   expired_token: { status: 410, title: "Gone", detail: "The login expired. Start it again." },
+  session_deleted: {
+    status: 410,
+    title: "Gone",
+    detail: "This session was deleted here. Its copy is not taken again.",
+  },
+  precondition_failed: {
+    status: 412,
+    title: "Precondition Failed",
+    detail: "It has changed since you read it. Nothing was stored; read it again.",
+  },
   payload_too_large: { status: 413, title: "Content Too Large", detail: "The body is too large." },
   unsupported_media_type: {
     status: 415,
@@ -19,29 +34,39 @@ export const errorTable = {
   unsupported_encoding: {
     status: 415,
     title: "Unsupported Media Type",
-    detail: "This route takes bodies without Content-Encoding.",
+    detail: "This route does not support Content-Encoding.",
   },
   idempotency_key_reused: {
     status: 422,
     title: "Unprocessable Content",
-    detail: "This Idempotency-Key was used before with other bytes. Use a new one.",
+    detail: "This Idempotency-Key was already used with other bytes. Use a new one.",
   },
-  slow_down: { status: 429, title: "Too Many Requests", detail: "Too many polls; wait before the next." },
-  rate_limited: { status: 429, title: "Too Many Requests", detail: "Too many requests; wait before the next." },
+  invalid_part: {
+    status: 422,
+    title: "Unprocessable Content",
+    detail: "The body's SHA-256 is not the one in the path.",
+  },
+  precondition_required: {
+    status: 428,
+    title: "Precondition Required",
+    detail: "Send If-None-Match: * to store the first, or If-Match with the one that you replace.",
+  },
+  slow_down: { status: 429, title: "Too Many Requests", detail: "Too many polls; wait for Retry-After." },
+  rate_limited: { status: 429, title: "Too Many Requests", detail: "Too many requests; wait for Retry-After." },
   internal: {
     status: 500,
     title: "Internal Server Error",
-    detail: "The server failed. Its log has the reason under this request id.",
+    detail: "Internal server error. The server's log contains the cause under this request id.",
   },
   overloaded: {
     status: 503,
     title: "Service Unavailable",
-    detail: "The query took too long. Try again later, or ask for less.",
+    detail: "The query took too long. Try again later, or narrow it.",
   },
   unavailable: {
     status: 503,
     title: "Service Unavailable",
-    detail: "The server cannot reach its database. Nothing was stored; try again.",
+    detail: "The database is unavailable. Nothing was stored; try again.",
   },
 } as const;
 
@@ -58,17 +83,25 @@ export class SpoorError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** RFC 6750, section 3.1. */
   readonly insufficientScope: boolean;
+  /** Hashes of parts, for `parts_missing`. */
+  readonly missing: string[] | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string = errorTable[code].detail,
-    more: { errors?: FieldError[] | undefined; retryAfterSeconds?: number; insufficientScope?: boolean } = {},
+    more: {
+      errors?: FieldError[] | undefined;
+      retryAfterSeconds?: number;
+      insufficientScope?: boolean;
+      missing?: string[];
+    } = {},
   ) {
     super(detail);
     this.code = code;
     this.errors = more.errors;
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.insufficientScope = more.insufficientScope ?? false;
+    this.missing = more.missing;
   }
 }
 
@@ -86,11 +119,11 @@ export class StoreOutageError extends SpoorError {
   override name = "StoreOutageError";
 
   constructor() {
-    super("unavailable", "The server cannot reach its store of uploads. Nothing was stored; try again.");
+    super("unavailable", "The upload store is unavailable. Nothing was stored; try again.");
   }
 }
 
-/** Clients must not tell missing objects from another user's. */
+/** Clients must not be able to distinguish a missing object from another user's. */
 export const notFound = () => new SpoorError("not_found");
 
 export const insufficientScope = (needed: string) =>
@@ -142,7 +175,7 @@ const outageKinds = new Set(["DatabaseNotReachable", "ConnectionClosed", "Socket
 /** `pg` throws these messages without a code. */
 const outageMessages =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
-/** Returns true for errors that a later attempt may not meet: an unreachable, full or locked database or store. */
+/** Returns true for errors that may be temporary: an unreachable, full or locked database or store. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StoreOutageError) return true;

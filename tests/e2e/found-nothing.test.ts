@@ -37,7 +37,7 @@ test("a model's releases are one choice", async () => {
   await link("claude-opus-4-5 119").and(page.locator("[aria-current=true]")).waitFor();
   expect(query().match(/model=claude-opus-4-5-2025110\d/g)).toHaveLength(3);
   await link("claude-opus-4-5 119").click();
-  await expect.poll(query).toBe("");
+  await expect.poll(() => query()).toBe("");
 });
 
 test("Back after a deletion shows neither the question nor the session", async () => {

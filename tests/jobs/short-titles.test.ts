@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { requestReaccounting } from "#lib/ledger/version";
-import { findByTitle } from "#lib/traces/names";
+import { findByTitle } from "#lib/search/suggest";
 import { getTrace } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";

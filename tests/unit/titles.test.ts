@@ -186,7 +186,11 @@ describe("a title is what a person wrote", () => {
       title: "The button is grey.",
       rank: titleRanks.answer,
     });
-    for (const ready of ["I'm ready to help you explore the code.", "I understand. I'm here to assist.", "Hello! How can I help?"])
+    for (const ready of [
+      "I'm ready to help you explore the code.",
+      "I understand. I'm here to assist.",
+      "Hello! How can I help?",
+    ])
       expect(deriveTitle([user("Warmup"), assistant(ready)])?.title).toBe("Warmup");
     expect(deriveTitle([user("[Image #1]"), assistant("I have found the leak in the queue.")])?.title).toMatch(/leak/);
     const continued =

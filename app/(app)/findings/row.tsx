@@ -1,7 +1,7 @@
 import type { FoundSecret } from "#lib/findings/schema";
-import { formatQuantity } from "../../components/figures";
-import { Form } from "../../components/form";
-import { ActivityTime } from "../../components/time";
+import { Form } from "../../components/forms/form";
+import { formatQuantity } from "../../components/values/figures";
+import { ActivityTime } from "../../components/values/time";
 import { readerHref } from "../traces/[id]/frame/links";
 import { decideAction } from "./actions";
 import { findingsHref, stateNames } from "./params";
@@ -50,7 +50,11 @@ function Places({ finding: { traceId, positions } }: { finding: FoundSecret }) {
     position < 0 ? (
       <span key={position}>title or metadata</span>
     ) : (
-      <a key={position} href={`${readerHref(traceId, { at: String(position) })}#m${position}`} className="link leading-6">
+      <a
+        key={position}
+        href={`${readerHref(traceId, { at: String(position) })}#m${position}`}
+        className="link leading-6"
+      >
         message {position}
       </a>
     ),

@@ -1,15 +1,16 @@
 import type { Metadata } from "next";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
+import { configuredProviders, type Provider, providerNames } from "#lib/auth/sign-in/providers";
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
-import { Choice, themeNames } from "../../components/choice";
-import { formatQuantity } from "../../components/figures";
-import { Form } from "../../components/form";
-import { readerZone, readKeys, readTheme } from "../../components/preferences";
+import { Choice, themeNames } from "../../components/forms/choice";
+import { Form } from "../../components/forms/form";
 import { Section } from "../../components/section";
+import { readerZone, readKeys, readTheme } from "../../components/shell/preferences";
 import { StorageUse } from "../../components/storage";
+import { formatQuantity } from "../../components/values/figures";
 import { changePasswordAction, renameAction } from "./actions";
+import { ExactCopies } from "./exact-copies";
 import { listProofs, waysIn } from "./proof";
 import { proofFields } from "./proof-fields";
 import { ProvidersForm } from "./providers-form";
@@ -47,6 +48,7 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
         </Section>
         <Appearance />
         <YourData userId={user.id} />
+        <ExactCopies userId={user.id} />
         <Providers connected={connected} failed={error !== undefined} changed={changed === "provider"} />
       </div>
     </>

@@ -1,9 +1,9 @@
 "use client";
 import { useActionState, useEffect } from "react";
-import { ErrorSummary } from "../../components/error-summary";
-import { Check, Field } from "../../components/field";
-import { forgetSearches } from "../../components/kept-searches";
-import { SubmitButton } from "../../components/submit-button";
+import { ErrorSummary } from "../../components/forms/error-summary";
+import { Check, Field } from "../../components/forms/field";
+import { SubmitButton } from "../../components/forms/submit-button";
+import { forgetSearches } from "../../components/shell/kept-searches";
 import { signInAction } from "../actions";
 
 export function SignInForm({ next }: { next: string }) {

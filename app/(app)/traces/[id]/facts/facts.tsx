@@ -2,19 +2,20 @@ import { requireUser } from "#lib/auth/guards";
 import { countInTrace } from "#lib/findings/findings";
 import { getModelFamily } from "#lib/prices/model";
 import { labelText, readLabels } from "#lib/projects/queries";
+import { listShares } from "#lib/shares/shares";
 import type { Trace } from "#lib/traces/queries";
-import { listShares } from "#lib/traces/shares";
 import type { Circumstances } from "#lib/traces/usage";
 import { isSubAgentName } from "#lib/transcript/project";
-import { AgentIcon } from "../../../../components/agent-icon";
-import { formatQuantity } from "../../../../components/figures";
 import { Notice } from "../../../../components/notice";
-import { Time } from "../../../../components/time";
+import { AgentIcon } from "../../../../components/values/agent-icon";
+import { formatMilliseconds } from "../../../../components/values/date-format";
+import { formatQuantity } from "../../../../components/values/figures";
+import { Time } from "../../../../components/values/time";
 import { findingsHref } from "../../../findings/params";
 import { listHref } from "../../hrefs";
 import { Marks } from "../../marks/marks";
-import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
+import { ExactCopy } from "./copy";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import { Spent } from "./spent";
@@ -65,6 +66,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
       )}
       {kin.origin && <OriginLine origin={kin.origin} />}
       {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
+      <ExactCopy trace={trace} />
       <div className="session-ways">
         <Marks trace={trace} />
         <ShareLink traceId={trace.id} />
