@@ -36,11 +36,11 @@ test("a session is shown with a short title, and keeps the one that was sent", a
   await send({ sourceId: "sent", title, messages: placed([said("go")]) });
   expect(await titlesOf("sent")).toEqual({
     title,
-    shortTitle: "Mend the timer of the uploader? It piles up and nobody sees what…",
+    shortTitle: "Mend the timer of the uploader. It piles up and nobody sees what…",
   });
   for (const words of [["going", "there"], ["Mend the timer"]]) {
     expect(await findByTitle(userId, words)).toMatchObject([
-      { title: "Mend the timer of the uploader? It piles up and nobody sees what…" },
+      { title: "Mend the timer of the uploader. It piles up and nobody sees what…" },
     ]);
   }
 });
