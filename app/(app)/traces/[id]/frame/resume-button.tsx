@@ -5,11 +5,11 @@ import { copyText } from "../../../../components/command";
 const shownMs = 6000;
 
 export function Resume({ command }: { command: string }) {
-  const [said, setSaid] = useState<"Copied" | "It could not be copied. The command is">();
+  const [said, setSaid] = useState<"Copied" | "Could not copy. The command is">();
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
   const copy = async () => {
-    setSaid((await copyText(command)) ? "Copied" : "It could not be copied. The command is");
+    setSaid((await copyText(command)) ? "Copied" : "Could not copy. The command is");
     clearTimeout(timer.current);
     timer.current = window.setTimeout(() => setSaid(undefined), shownMs);
   };
