@@ -45,6 +45,7 @@ describe("a title that is shown", () => {
     ["Create a new branch and switch to it. The focus is an index of timers.", "The focus is an index of timers"],
     ["Create a new git branch so we can kick off a new feature: Queue viewer", "Queue viewer"],
     ["Create a new branch.", "Create a new branch"],
+    ["Plan: readings need more than 32 metres", "Plan: readings need more than 32 metres"],
     ["Fix the timer. It stops at midnight.", "Fix the timer. It stops at midnight"],
     ["Analyze the whole project and the files in @/docs the bot ignores commands", "The bot ignores commands"],
     ["Code review: address 12, 13, 57", "Code review: address 12, 13, 57"],

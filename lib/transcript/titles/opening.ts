@@ -58,8 +58,10 @@ function fromTelling(text: string): string {
   for (const [turn, { index }] of [...text.matchAll(sentence)].entries()) {
     const rest = text.slice(index + 1).trim();
     const words = text.slice(from, index);
-    const [own, least] = [countTelling(words), words.split(" ").length > 6 ? 2 : 1];
-    if (turn >= maxSkipped || own >= least || countTelling(rest) < own + 2) break;
+    const length = words.trim().split(" ").length;
+    const isLabel = text.charAt(index) === ":" && length < 4;
+    const [own, least] = [countTelling(words), length > 6 ? 2 : 1];
+    if (turn >= maxSkipped || isLabel || own >= least || countTelling(rest) < own + 2) break;
     from = index + 1;
   }
   return from === 0 ? text : withoutOpening(text.slice(from).trim());
