@@ -34,7 +34,8 @@ background service updates every six hours over https; see install --no-auto-upd
 settings file, which only you can read.
 
   --machine NAME     this machine's name on the server (default: its host name)
-  --scopes LIST      requested scopes: ingest (send), read, delete (default: ingest,read)
+  --scopes LIST      requested scopes: ingest (send), read, delete, originals (exact copies) (default: ingest,read, and
+                     originals while exact copies are on)
   --no-browser       only print the address
 
   spoor login --server https://spoor.example.org`,
@@ -79,6 +80,27 @@ The first push shows what it will send, by project, and asks. Without a terminal
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
 while the server is unavailable. Takes --since, --source, --project and --no-redact like push; sends no telemetry.`,
+  originals: `Keep exact copies of your sessions' files on the server, to continue a session on another machine. This
+machine encrypts them with a key that the server never has. Secrets in them are not masked.
+Exact copies are off by default. They include sessions of Claude Code, Codex, Gemini CLI and OpenCode that are also sent.
+
+  spoor originals on            create a key, or trust the key of your first machine, and start sending copies
+  spoor originals off           stop sending copies; stored copies stay on the server
+  spoor originals status        show whether copies are on, the key, and the number of copies on the server
+  spoor originals verify        download and decrypt ten copies, and compare them with the files on this machine
+  spoor originals key show      show the key's fingerprint and the public key
+  spoor originals key export [FILE]   print the recovery phrase, or write the key to a file encrypted with a passphrase
+  spoor originals key import [FILE]   read the key from the phrase or such a file, or trust a public key (age1...)
+
+  --project GLOB     on, off: only these projects, as in \`spoor projects\`; may be repeated
+  --yes              on: do not ask for the phrase, or whether to trust a key
+  --new-key          on: replace a lost key; copies made with the old key can't be decrypted without it
+  --all              verify: all copies
+  --machine, --scopes, --no-browser  as in login
+
+Anyone with the phrase can read all copies. If you lose both the phrase and the key, nobody can decrypt the copies.
+
+  spoor originals on --project '~/code/*'`,
   redact: `List the secrets in a file (- for standard input) that push would mask, by line and kind, without showing them.
 Exit code 1: secrets were found.
 
@@ -138,6 +160,7 @@ const words: Partial<Record<CommandName, string>> = {
   config: " [redact|pictures on|off [GLOB...]]",
   service: " status|start|stop|logs",
   redact: " --check FILE",
+  originals: " on|off|status|verify|key",
 };
 
 function composeHelp(name: CommandName | undefined): string {
@@ -159,6 +182,7 @@ More commands:
   spoor doctor       find out why something does not work
   spoor recall       search past sessions for an error
   spoor mcp          let an agent read your sessions
+  spoor originals    keep exact copies that only you can read
   spoor config       choose whether to mask secrets and send pictures
   spoor redact       list the secrets in a file
   spoor service      status, start, stop and logs of the background service

@@ -28,6 +28,10 @@ export type Settings = {
   projects?: unknown;
   /** cli/projects/rules.ts has their form. */
   pictures?: unknown;
+  /** Exact copies are off without it; cli/projects/rules.ts has its form. */
+  originals?: unknown;
+  /** `install` has asked whether exact copies are wanted. */
+  askedOriginals?: boolean;
   agreedTo?: string[];
   /** Secrets are masked unless this is false. */
   redact?: boolean;
@@ -98,11 +102,7 @@ export function findServer(host: Host, settings: Settings, option: string | unde
   return given ? parseOrigin(given) : undefined;
 }
 
-/**
- * The server of the last login must not get a token that is for another one.
- *
- * @throws as `findServer`
- */
+/** The server of the last login must not get a token that is for another one. */
 export function findTokenServer(host: Host): string | undefined {
   const named = findNamedServer(host);
   return named ? parseOrigin(named) : undefined;

@@ -79,7 +79,6 @@ export interface Sink {
   /** Counts the entry as one without a message, on purpose. */
   skipped(): void;
   invalid(reason?: string): void;
-  /** Telemetry sends the type. */
   unhandled(type: string): void;
   /** Only an input with one session can have checkpoints. */
   checkpoint(at: Checkpoint): void;

@@ -8,6 +8,7 @@ export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
   readonly code: string;
+  readonly problem: Fields;
   readonly errors: { path: string; message: string }[];
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -16,6 +17,7 @@ export class HttpError extends Error {
     const redirect = status >= 300 && status < 400 ? redirectIn(headers) : "";
     super(typeof problem.detail === "string" ? problem.detail : `The server answered ${status}${redirect}.`);
     this.status = status;
+    this.problem = problem;
     this.code = typeof problem.error === "string" ? problem.error : "";
     const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFields) : [];
     this.errors = errors
@@ -126,7 +128,6 @@ export class Api {
 
   /**
    * @returns `unchanged` if it matches `If-None-Match`, `long` if it exceeds `maxBytes`
-   * @throws as `request`
    */
   async download(
     path: string,
@@ -222,7 +223,6 @@ function backoffSeconds(error: unknown, attempt: number): number {
   return Math.min(maxBackoffSeconds, 0.5 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-/** The client's clock, which tests replace. */
 export const clock = {
   now: (): number => performance.now(),
   sleep: async (milliseconds: number, signal?: AbortSignal): Promise<void> => {

@@ -1,8 +1,9 @@
+import type { SentCopies } from "../originals/send.ts";
 import { program } from "../program.ts";
 import { addInvalid, type InvalidEntries } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import type { KeptSession } from "../sync/jobs.ts";
-import { formatCount, formatNumber } from "./format.ts";
+import { formatBytes, formatCount, formatNumber } from "./format.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
 /** "1 new, 0 updated; 4 messages written." */
@@ -19,6 +20,9 @@ export function describeSent(sent: {
   if (kept > 0) parts.push(`${formatNumber(kept)} kept (deleted on the server, or longer there)`);
   return `${parts.join(", ")}; ${formatCount(written, "message")} written.`;
 }
+
+export const describeCopies = ({ copies, wireBytes }: SentCopies): string =>
+  `Exact copies of ${formatCount(copies, "session")} were sent, ${formatBytes(wireBytes)}.`;
 
 export function sayLeftOut(terminal: Terminal, projects: { size: number }): void {
   if (projects.size === 0) return;
@@ -37,11 +41,9 @@ export function warnUnsent(terminal: Terminal, left: readonly UnsentSession[]): 
 const maxNamed = 5;
 
 export function warnKept(terminal: Terminal, kept: readonly KeptSession[]): void {
-  const {
-    deleted = [],
-    shorter = [],
-    other = [],
-  } = Object.groupBy(kept, ({ reason }) => (reason === "deleted" || reason === "shorter" ? reason : "other"));
+  const shorter = kept.filter(({ reason }) => reason === "shorter");
+  const deleted = kept.filter(({ reason }) => reason === "deleted");
+  const other = kept.filter(({ reason }) => reason !== "shorter" && reason !== "deleted");
   for (const { source, sourceId, messageCount } of shorter.slice(0, maxNamed)) {
     const stored = formatCount(messageCount, "message");
     terminal.warn(

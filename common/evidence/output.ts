@@ -65,7 +65,6 @@ export function parseBranch(value: unknown): string | undefined {
   return name === "HEAD" || name === "" ? undefined : name;
 }
 
-/** Returns undefined for anything else. */
 export const parseHash = (value: unknown): string | undefined =>
   typeof value === "string" && /^[0-9a-f]{7,64}$/i.test(value) ? value.toLowerCase() : undefined;
 
@@ -82,8 +81,8 @@ function pushesIn(lines: string[]): Proof["pushes"] {
 }
 
 /**
- * Commands that open a pull request print its address on a line of its own. Several addresses prove nothing if one was to be
- * opened.
+ * Commands that open a pull request print its address on a separate line. Several addresses prove nothing if one was to
+ * be opened.
  */
 function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullRequests"] {
   const found = new Map<string, Proof["pullRequests"][number]>();

@@ -14,7 +14,7 @@ import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
 import { messageShape } from "#lib/messages/schema";
 import { traceShape } from "#lib/traces/schema";
 
-/** The same as in package.json (tests/unit/openapi.test.ts). */
+/** The same as in package.json (tests/unit/project/openapi.test.ts). */
 const version = "0.3.0";
 
 function successAnswer(
@@ -44,7 +44,7 @@ function describeAnswers(operation: Operation): Record<string, ZodOpenApiRespons
   return operation.about.foreign ? answers : { ...answers, default: internalAnswer() };
 }
 
-/** An empty alternative means that no authorization is needed. OpenAPI 3.1 allows roles beside a token. */
+/** An empty alternative means that no authorization is needed. OpenAPI 3.1 allows roles in addition to a token. */
 function describeSecurity({ auth, scope, about }: Operation): Record<string, string[]>[] {
   if (about.secret) return [{ operatorSecret: [] }];
   if (about.optionalToken) return [{}, { token: [] }];
@@ -180,7 +180,7 @@ function description(): ZodOpenApiObject {
           type: "http",
           scheme: "bearer",
           description:
-            "A CLI token, from a device login or created by hand, with one or more scopes: `ingest` sends uploads and reads their jobs, `read` reads, `delete` deletes.",
+            "A CLI token, from a device login or created by hand, with one or more scopes: `ingest` sends uploads and reads their jobs, `read` reads, `delete` deletes, `originals` stores, fetches and deletes exact copies.",
         },
         session: {
           type: "apiKey",

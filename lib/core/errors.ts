@@ -44,7 +44,7 @@ export const errorTable = {
   invalid_part: {
     status: 422,
     title: "Unprocessable Content",
-    detail: "The body's SHA-256 is not the one in the path.",
+    detail: "The body's SHA-256 differs from the path's.",
   },
   precondition_required: {
     status: 428,
@@ -110,7 +110,6 @@ export class EnvError extends Error {
   override name = "EnvError";
 }
 
-/** The exit code is 2. */
 export class UsageError extends EnvError {
   override name = "UsageError";
 }
@@ -135,7 +134,6 @@ export const insufficientScope = (needed: string) =>
 
 const outageCodes = new Set<string>([
   "unavailable" satisfies ErrorCode,
-  // The socket.
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",

@@ -5,7 +5,6 @@ import { free } from "#lib/core/memory";
 import { openArrival } from "#lib/http/arrival";
 import { withBlock } from "#lib/http/body-memory";
 
-/** @throws SpoorError `unsupported_media_type` */
 export function requireJsonType(request: Request): void {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
@@ -23,20 +22,20 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 }
 
 export type Room = {
-  /** @throws if there is no room */
+  /** @throws if there is not enough space */
   grow(bytes: number): void;
   /** All of the body has arrived. */
   complete(): void;
-  /** Rejects if the body has to make room for others. */
+  /** Rejects if the body has to be dropped for others. */
   ended: Promise<never>;
 };
 
-/** @throws SpoorError `payload_too_large`, `request_timeout`, `invalid_request`, or `overloaded` by the room */
+/** @throws SpoorError `payload_too_large`, `request_timeout`, `invalid_request`, or `overloaded` by the budget */
 export async function readBody(request: Request, maxBytes: number, room?: Room): Promise<Buffer<ArrayBuffer>> {
   return (await receive(request, maxBytes, { room })) as Buffer<ArrayBuffer>;
 }
 
-/** The body's memory is reused afterwards. @throws SpoorError as `readBody` */
+/** The body's memory is reused afterwards. */
 export function withBody<T>(
   request: Request,
   maxBytes: number,
@@ -106,7 +105,7 @@ class GrowingBuffer {
   readonly #maxBytes: number;
   length = 0;
 
-  /** @param memory holds the declared bytes; without it new memory is used */
+  /** @param memory for the declared bytes; by default new memory */
   constructor(declared?: number, memory?: SharedArrayBuffer) {
     this.#maxBytes = declared ?? Number.POSITIVE_INFINITY;
     this.#block = memory

@@ -68,7 +68,7 @@ export type DerivedColumns = Pick<
   ledgerDue: true;
 };
 
-/** Nothing is committed while an upload holds one of the relatives. */
+/** Nothing is committed while an upload locks one of the relatives. */
 export type ColumnsByTrace = Map<string, Partial<DerivedColumns>>;
 
 export type TraceReader<Found> = {
@@ -88,8 +88,6 @@ export type LedgerPart<Found> = {
   /** Grown traces that must be read from the start because a field of the trace changed. */
   findStale?(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>>;
   begin(trace: LedgerTrace, from: number): TraceReader<Found>;
-  /** None of the traces is deleted. */
   write(tx: PoolClient, userId: string, traces: Finding<Found>[]): Promise<ColumnsByTrace>;
-  /** May return columns of relatives. */
   remove(tx: PoolClient, userId: string, traceIds: string[]): Promise<ColumnsByTrace | undefined>;
 };

@@ -48,14 +48,14 @@ export async function purgeReports(): Promise<number> {
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
-/** Called before the body is read. @throws SpoorError `rate_limited` */
+/** Called before the body is read. */
 export async function limitAddress(address: string): Promise<void> {
   throwIfLimited(
     await overLimit("telemetry-ip", getNetwork(address), { points: telemetry.perMinutePerIp, seconds: 60 }),
   );
 }
 
-/** Strangers can send a device's id, so those of a user have a limit of their own. */
+/** Strangers can send a device's id, so a user's devices have a separate limit. */
 export async function limitDevice(deviceId: string, sender: ReportSender): Promise<void> {
   const key = sender ? `${sender.userId} ${deviceId}` : deviceId;
   throwIfLimited(await overLimit("telemetry-device", key, { points: telemetry.perMinutePerDevice, seconds: 60 }));

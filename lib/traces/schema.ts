@@ -17,7 +17,7 @@ export const traceShape = z.object({
   project: z.string().nullable(),
   createdAt: z.iso.datetime().nullable(),
   updatedAt: z.iso.datetime(),
-  /** False if only its upload tells when it was active. */
+  /** False if only its upload has a time. */
   dated: z.boolean(),
   messageCount: z.int(),
   tokenCount: z.int(),
@@ -184,7 +184,6 @@ export const tagName = z
       .regex(/^[^,]*$/, "must not contain commas"),
   );
 
-/** Missing fields stay unchanged. */
 export const marksShape = z
   .object({
     title: z.string().max(limits.trace.title).transform(oneLine).nullable(),

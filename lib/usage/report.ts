@@ -32,7 +32,6 @@ export type UsageReport = {
   byFacet: Partial<Record<UsageFacet, FacetUsage>>;
   /** Spans count from 0. Values that are not listed are the remainder of `spanTotals`. */
   bySpan: (Figures & { span: number; value: string | null; id?: string })[];
-  /** Undefined without usage. */
   spanTotals: (Figures | undefined)[];
 };
 
@@ -160,7 +159,7 @@ function buildReport(
   return {
     total: { ...toFigures(whole), untimed: whole?.untimed ?? 0, uncounted: whole?.uncounted ?? 0 },
     byFacet: Object.fromEntries(byFacet),
-    // Rows of a pull request are listed besides the span's total.
+    // Rows of a pull request are listed in addition to the span's total.
     bySpan: all.flatMap(({ span, value, id, ...row }) =>
       span === null || row.facet !== (by ?? null) || !isUsed(row)
         ? []

@@ -27,7 +27,6 @@ const maxDailyBars = 120;
 const maxDays = 1100;
 
 export type UsageRequest = {
-  /** Undefined if the days were given. */
   days: keyof typeof lengths | undefined;
   from: string;
   to: string;
@@ -87,7 +86,7 @@ export type Narrowed = {
   value?: string | null | undefined;
   /** A project's id, or the value again. */
   id?: string | null | undefined;
-  /** The list tells a model's other names apart. */
+  /** The list shows a model's other names. */
   names?: string[] | undefined;
 };
 

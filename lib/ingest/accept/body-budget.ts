@@ -53,7 +53,6 @@ class HeldBody implements Room {
     this.#reject(overloaded(allFull));
   }
 
-  /** Returns the recent bytes per second. */
   paceAt(now: number): number {
     const { at, bytes } = this.#arrived;
     const since = this.#marks[0];
@@ -87,7 +86,7 @@ export class BodyBudget {
     }
   }
 
-  /** @throws SpoorError `overloaded` if no slower upload makes room */
+  /** @throws SpoorError `overloaded` if no slower upload can be ended */
   hold(body: HeldBody, bytes: number): void {
     if (!body.isArriving) throw overloaded(allFull);
     body.heldBytes = Math.min(body.maxBytes, Math.ceil(bytes / stepBytes) * stepBytes);

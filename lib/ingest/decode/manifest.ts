@@ -10,7 +10,6 @@ export type TraceHeader = TraceFields & {
   titleRank: number | null;
   sanitized: boolean;
   messageCount: number;
-  /** Null without a message. */
   firstPosition: number | null;
   tokenCount: number;
   lastMessageAt: number | null;
@@ -21,13 +20,12 @@ export type TraceHeader = TraceFields & {
   pictures: { position: number; sha256: string }[];
 };
 
-/** The last trace of each key. */
 export type Manifest = { headers: TraceHeader[]; traces: number; messages: number };
 
 /** `stamp` is the policy by which the batch was masked. */
 export type StoredManifest = { headers: TraceHeader[]; stamp: string };
 
-/** A manifest of another version is read anew from the body. */
+/** A manifest of another version is ignored, and read from the body. */
 const version = 7;
 
 /** Spoor 0.2 stored JSON, which never begins so. */
@@ -56,7 +54,7 @@ export function parseManifest(line: Uint8Array): StoredManifest | undefined {
 }
 
 /**
- * Manifest and rows are frames of their own, because rows are compressed while the batch is read. The JSON is Spoor 0.2's.
+ * Manifest and rows are separate frames, because rows are compressed while the batch is read. The JSON is Spoor 0.2's.
  * @throws SpoorError `invalid_request` for a corrupt body
  */
 export function unpackBatch(stored: Uint8Array): { manifest: StoredManifest; rows: Buffer } | { json: Uint8Array } {

@@ -39,7 +39,6 @@ export type MergeResult = {
   keptTraces: z.input<typeof keptTrace>[];
   incomplete: z.input<typeof incompleteTrace>[];
   written: number;
-  /** Includes rows that others replace. */
   deletedBytes: number;
   writtenTraceIds: string[];
 };
@@ -153,7 +152,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Recor
   return { unchanged, changed, kept: { deleted, newer, shorter } };
 }
 
-/** The content hash can't tell after appends. */
+/** The content hash shows nothing after appends. */
 async function settle(
   tx: PoolClient,
   batch: StoredBatch,

@@ -64,7 +64,6 @@ async function takeSettings(tx: PoolClient, { userId, id }: Owned, into: string)
 
 type OwnAlias = ProjectAlias & { movedFrom: string | null };
 
-/** Newest merges last. */
 export async function readProjectAliases(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {
   const { rows } = await tx.query<OwnAlias>(
     `select kind, machine, value, moved_from as "movedFrom" from project_alias where user_id = $1 and project_id = $2`,

@@ -28,7 +28,7 @@ export async function readUnsettled(userId: string, id: string): Promise<Unsettl
 }
 
 /**
- * Skips traces that an upload holds.
+ * Skips traces that an upload has locked.
  * @returns the number of moved traces
  */
 export async function moveTraces(
@@ -74,7 +74,6 @@ export async function removeProject(
 
 export type PlacedTrace = Whereabouts & { id: string; activityAt: Date };
 
-/** Newest first. */
 export async function readTraces(
   userId: string,
   projectId: string,
@@ -94,7 +93,7 @@ export async function readTraces(
 }
 
 /**
- * Skips traces that an upload holds.
+ * Skips traces that an upload has locked.
  * @returns the number of marked traces
  */
 export async function markDue(userId: string, ids: string[]): Promise<number> {

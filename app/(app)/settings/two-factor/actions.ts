@@ -4,8 +4,8 @@ import { redirect } from "next/navigation";
 import { renderSVG } from "uqr";
 import { auth } from "#lib/auth/auth";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
-import { localPath } from "#lib/auth/local-path";
 import { codeForm } from "#lib/auth/schema";
+import { localPath } from "#lib/http/address";
 import type { FormState } from "../../../components/forms/form";
 import {
   authRefusal,
@@ -23,7 +23,7 @@ export type CodesState = FormState & { codes?: string[] };
 
 const page = "/settings/two-factor";
 
-/** One action for both steps: without script only the form's state keeps the secret. */
+/** One action for both steps: without JavaScript only the form's state has the secret. */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
   const user = await requireAnyUser(page);
   // Another tab has turned it on, so the page must ask for the code too.

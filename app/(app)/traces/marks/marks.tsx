@@ -4,7 +4,6 @@ import { MarksForm } from "./marks-form";
 
 type Props = { trace: Pick<Trace, "id" | "shortTitle" | "customTitle" | "starredAt" | "archivedAt" | "tags" | "note"> };
 
-/** Works without script. */
 export function Marks({ trace }: Props) {
   const { id, shortTitle, customTitle, starredAt, archivedAt, tags, note } = trace;
   return (
@@ -36,7 +35,6 @@ export function Marks({ trace }: Props) {
   );
 }
 
-/** The palette's names for the buttons. */
 const commands = {
   starred: ["Star", "Remove the star"],
   archived: ["Archive", "Unarchive"],

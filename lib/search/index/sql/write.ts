@@ -84,7 +84,6 @@ export async function readWaitingAges(): Promise<{ oldest: number | null; newest
   return rows[0] ?? { oldest: null, newest: null };
 }
 
-/** `hash` changes with the indexed content. */
 export type Waiting = Pick<Trace, "id" | "title" | "messageCount"> & { hash: string; texts: string[] };
 
 const state =
@@ -148,7 +147,7 @@ export async function readContents(
 }
 
 /**
- * Traces that an upload holds or changed keep waiting.
+ * Traces that an upload locked or changed stay marked.
  * @returns ids of the marked traces
  */
 export async function markIndexed(tx: PoolClient, userId: string, traces: Waiting[]): Promise<string[]> {

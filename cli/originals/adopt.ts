@@ -1,0 +1,56 @@
+import type { StoredOriginal } from "./client.ts";
+import type { SessionFiles } from "./collect.ts";
+import type { CopyState, KnownFile } from "./copy-states.ts";
+import { isPrefix } from "./file-parts.ts";
+import { decodeHead, type Head } from "./format.ts";
+
+/** Why a copy that this machine did not write stays as it is. */
+export type Refusal = "longer" | "different" | "unreadable";
+
+export type Own = { recipient: string; secret: string | undefined; machine: string; device: string };
+
+/** Files here that continue the copy are added to it. It is replaced only by what the same machine has rewritten. */
+export async function adoptOriginal(
+  remote: StoredOriginal,
+  local: SessionFiles,
+  { recipient, secret, machine, device }: Own,
+): Promise<CopyState | Refusal> {
+  const replaced: CopyState = { recipient, version: remote.version, files: [] };
+  const bytes = local.files.reduce((sum, file) => sum + file.bytes, 0);
+  // The key was replaced.
+  if (remote.recipient !== recipient)
+    return remote.machine === machine && bytes >= remote.plainBytes ? replaced : "unreadable";
+  if (secret === undefined) return remote.machine === machine && isNewer(local, remote) ? replaced : "unreadable";
+  const head = await decodeHead(remote.head, secret);
+  const files = listFiles(head);
+  const [main] = files;
+  if (!main) return replaced;
+  const first = local.files[0];
+  const opened = await first?.open();
+  try {
+    if (opened && (await isPrefix(opened, main))) return { ...replaced, files };
+    if (head.device === device && isNewer(local, remote)) return replaced;
+    return opened && opened.bytes < main.bytes ? "longer" : "different";
+  } finally {
+    await opened?.close();
+  }
+}
+
+const isNewer = (local: SessionFiles, { updatedAt }: StoredOriginal): boolean =>
+  local.files.some(({ modifiedAt }) => modifiedAt > Date.parse(updatedAt));
+
+/** The machine that wrote the copy may keep the session in another folder. */
+function listFiles({ files }: Head): KnownFile[] {
+  const main = files[0]?.path ?? "";
+  const folder = main.slice(0, main.lastIndexOf("/") + 1);
+  return files
+    .filter(({ path }) => path.startsWith(folder))
+    .map(({ path, bytes, sha256, modifiedAt, parts }) => ({
+      name: path.slice(folder.length),
+      bytes,
+      sha256,
+      modifiedAt: Date.parse(modifiedAt) || 0,
+      stamp: "",
+      parts,
+    }));
+}
