@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { provideList } from "./list-page.ts";
 
-const { server, page, faults, button, open, link, rows, menu, query, reset } = await provideList();
+const { server, page, faults, button, open, link, rows, query, reset } = await provideList();
 
 test("a tag whose sessions are archived leads to them", async () => {
   await reset();
@@ -27,17 +27,6 @@ test("a search that is none shows no sessions, says why, and is kept in its fiel
   expect(await page.getByLabel("Search", { exact: true }).inputValue()).toBe("role:thinking");
   await link("Leave out the search").click();
   await page.getByText("59 sessions", { exact: true }).first().waitFor();
-});
-
-test("a model's releases are one choice", async () => {
-  await pool().query("update trace set model = 'claude-opus-4-5-2025110' || (right(source_id, 1)::int % 3 + 1)");
-  await open();
-  await menu("Model").click();
-  await link("claude-opus-4-5 119").click();
-  await link("claude-opus-4-5 119").and(page.locator("[aria-current=true]")).waitFor();
-  await expect.poll(() => query()).toMatch(/^(?:.model=claude-opus-4-5-2025110[123]){3}$/);
-  await link("claude-opus-4-5 119").click();
-  await expect.poll(() => query()).toBe("");
 });
 
 test("Back after a deletion shows neither the question nor the session", async () => {

@@ -5,28 +5,14 @@ import { Sign } from "../../../components/sign";
 import { formatCount } from "../../../components/values/figures";
 import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "../hrefs";
 
-export type FilterOption = { name: FilterName; values: string[]; text: string; count: number };
+export type FilterOption = { name: FilterName; value: string; text: string; count: number };
 
 /** Lists projects over machines and worktrees, once the ledger knows any. */
 export function toFilterOptions(name: CountedName, values: FacetValues): FilterOption[] {
   if (name === "project" && values.projectId.length > 0)
-    return values.projectId.map(({ name: text, value, count }) => ({
-      name: "projectId",
-      text,
-      values: [value],
-      count,
-    }));
-  const options = new Map<string, FilterOption>();
-  for (const { value, count } of values[name]) {
-    const text = name === "model" ? withoutDate(value) : value;
-    const known = options.get(text);
-    options.set(text, { name, text, values: [...(known?.values ?? []), value], count: (known?.count ?? 0) + count });
-  }
-  return [...options.values()].sort((a, b) => b.count - a.count);
+    return values.projectId.map(({ name: text, ...one }) => ({ name: "projectId", text, ...one }));
+  return values[name].map((one) => ({ name, text: one.value, ...one }));
 }
-
-/** A model's releases are one choice: `claude-opus-4-5-20251101` and `claude-opus-4-5`. */
-const withoutDate = (model: string) => model.replace(/[-@]20\d{2}-?[01]\d-?[0-3]\d$/, "");
 
 export const listFilterNames = (name: CountedName): FilterName[] =>
   name === "project" ? ["project", "projectId"] : [name];
@@ -43,7 +29,7 @@ export function Choices({ name, given, options }: Props) {
         </li>
       )}
       {options.map((option) => (
-        <li key={option.values[0]}>
+        <li key={option.value}>
           <OptionChoice menu={name} given={given} option={option} />
         </li>
       ))}
@@ -53,14 +39,10 @@ export function Choices({ name, given, options }: Props) {
 }
 
 function OptionChoice({ menu, given, option }: { menu: CountedName; given: GivenFilters; option: FilterOption }) {
-  const { name, values, text, count } = option;
-  const chosen = getFilterValues(given, name);
-  const isChosen = values.every((value) => chosen.includes(value));
+  const { name, value, text, count } = option;
+  const isChosen = getFilterValues(given, name).includes(value);
   const others = listFilterNames(menu).filter((other) => other !== name);
-  const change = isChosen ? withoutValue : withValue;
-  const href = values
-    .filter((value) => isChosen || !chosen.includes(value))
-    .reduce((rest, value) => change(rest, name, value), isChosen ? given : without(given, ...others));
+  const href = isChosen ? withoutValue(given, name, value) : withValue(without(given, ...others), name, value);
   return <Choice href={listHref(href)} isChosen={isChosen} text={text} count={count} />;
 }
 
