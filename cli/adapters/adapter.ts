@@ -40,7 +40,7 @@ export type Message = {
   position?: number;
   role?: string;
   content: string;
-  /** Only the first of several messages with one reported usage has it. */
+  /** If several messages share one reported usage, only the first has it. */
   tokenCount?: number;
   /** ISO 8601 with an offset or Z. */
   createdAt?: string;
@@ -62,7 +62,7 @@ export type Unhandled = (type: string) => void;
 /** An adapter counts every entry (a line or list item). */
 export interface Sink {
   /**
-   * The session before must have ended.
+   * `end` must have been called for the previous session.
    *
    * @param messages the number of its messages before the checkpoint
    */

@@ -1,4 +1,4 @@
-// docs/originals.md describes exact copies. They are encrypted by the client, so they are not sealed again.
+// Exact copies (docs/originals.md) are encrypted by the client, so they are not sealed again.
 import "server-only";
 import type { z } from "zod";
 import { holdUsers } from "#lib/auth/sql";
