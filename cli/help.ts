@@ -103,6 +103,21 @@ said at the end of it, and a link. Quotes around the text keep your shell from r
   --project NAME     only this project
 
   spoor recall "TypeError: timer.unref is not a function"`,
+  resume: `Go on with a session here, on any machine and in any folder, also after its agent has deleted it. Without an ID, lists the
+sessions with an exact copy on the server (see originals) and lets you pick one with the arrow keys.
+
+  ID or words        a session's id, or words of its title, project or conversation
+  --clean            a new session without thoughts, for another account: from the exact copy, or from the archive
+  --told AGENT       print what it was about, as a first prompt for claude, codex, gemini or opencode
+  --run              start the agent
+  --source NAME, --project NAME  only this agent, only this project
+  --force            put a different file that is there already aside
+  --any-version      also if the agent is older than the one that wrote the session
+  --repair           remove the thoughts that the API refuses from a Claude Code session of this machine, after a copy
+
+The exact copy is put back byte for byte, for the folder you are in. Nothing is written over.
+
+  spoor resume retry timer --project api`,
   mcp: `Let an agent read your sessions on the server, over the Model Context Protocol on standard input and output. It is
 for agents that can't speak it over HTTP, and is started by them: name \`spoor mcp\` as the command of a server. It
 uses this machine's login, whose token needs the scope read.`,
@@ -135,6 +150,7 @@ export function formatHelp(name?: CommandName): string {
 const words: Partial<Record<CommandName, string>> = {
   push: " [FILE...]",
   recall: " TEXT",
+  resume: " [ID or words]",
   projects: " [include|exclude GLOB...]",
   config: " [redact|pictures on|off [GLOB...]]",
   service: " status|start|stop|logs",
@@ -159,6 +175,7 @@ More commands:
   spoor whoami       show the logged-in account
   spoor doctor       find out why something does not work
   spoor recall       print where an error came up before
+  spoor resume       go on with a session from any machine
   spoor mcp          let an agent read your sessions
   spoor config       whether secrets are masked before sending, and pictures sent
   spoor redact       list the secrets in a file
