@@ -88,13 +88,14 @@ class ConversationReader {
 
   add(message: ArchivedMessage): void {
     const { role, content, metadata } = message;
-    const follows = !this.#tellsAnswers && this.#items.at(-1)?.type === "result";
+    const isResult = metadata.result !== undefined;
+    const follows = !this.#tellsAnswers && !isResult && this.#items.at(-1)?.type === "result";
     if (role === "user" || beginsAnswer(message) || follows) this.#answer++;
     const tool = asFields(metadata.tool);
     const result = asFields(metadata.result);
     this.#count(message);
     if (metadata.kind === "thinking") this.#lack("thoughts");
-    else if (metadata.result !== undefined)
+    else if (isResult)
       this.#addResult(asString(result.callId), asString(result.output) ?? content, result.isError === true, message);
     else if (metadata.tool !== undefined) this.#addCall(tool, message);
     else if (metadata.kind === "notice" || role === "system" || role === "developer") this.#lack("the agent's notices");

@@ -55,7 +55,7 @@ export async function findClaudeProjects(home: string, id: string): Promise<stri
 
 export function placeCodex(id: string): Places {
   const name = `rollout-[0-9T-]+-${escapePattern(id)}\\.jsonl(?:\\.zst)?`;
-  const own = new RegExp(`^(?:sessions/\\d{4}/\\d\\d/\\d\\d|archived_sessions)/${name}$`);
+  const own = new RegExp(`^(?:archived_)?sessions/(?:\\d{2,4}/){0,3}${name}$`);
   return { isExpected: (path) => own.test(path), move: (path) => path };
 }
 
