@@ -5,6 +5,7 @@ import type { Outline } from "#lib/transcript/outline";
 import { copyText } from "../../../components/command";
 import { formatQuantity } from "../../../components/figures";
 import { useKeys } from "../../../components/keys";
+import type { ResumeWay } from "./facts/resume";
 import { useFind, useFindKey } from "./find/use-find";
 import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
@@ -40,7 +41,7 @@ export type ReaderProps = {
   at: number | undefined;
   filter: Filter;
   links: Links;
-  resume?: string | undefined;
+  resume?: ResumeWay[] | undefined;
   standing: Standing;
   /** In rem. */
   outlineWidth: number;

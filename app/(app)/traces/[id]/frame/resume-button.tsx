@@ -1,31 +1,75 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
 import { copyText } from "../../../../components/command";
+import type { ResumeWay } from "../facts/resume";
 
 const shownMs = 6000;
 
-export function Resume({ command }: { command: string }) {
-  const [said, setSaid] = useState<"Copied" | "It could not be copied. The command is">();
+type Said = { command: string; isCopied: boolean };
+
+/** The button copies the first way's command, and then shows the others. */
+export function Resume({ ways }: { ways: ResumeWay[] }) {
+  const [said, setSaid] = useState<Said>();
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const copy = async () => {
-    setSaid((await copyText(command)) ? "Copied" : "It could not be copied. The command is");
+  const [first, ...others] = ways;
+  if (!first) return null;
+  const close = () => setSaid(undefined);
+  const copy = async (command: string) => {
+    setSaid({ command, isCopied: await copyText(command) });
     clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => setSaid(undefined), shownMs);
+    if (others.length === 0) timer.current = window.setTimeout(close, shownMs);
   };
   return (
-    <span className="needs-script sm:relative">
-      <button type="button" title={`Copies: ${command}`} onClick={copy} className="button button-accent">
-        {said === "Copied" ? "Copied" : "Resume"}
+    <span
+      className="needs-script sm:relative"
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (others.length > 0 && !currentTarget.contains(relatedTarget)) close();
+      }}
+      onKeyDown={({ key }) => key === "Escape" && close()}
+    >
+      <button
+        type="button"
+        title={`Copies: ${first.command}`}
+        onClick={() => copy(first.command)}
+        className="button button-accent"
+      >
+        {said?.isCopied ? "Copied" : "Resume"}
       </button>
       <span role="status" className="contents">
         {said && (
-          <span className="z-10 mt-1 block rounded-block border border-hairline bg-overlay p-3 shadow-lg sm:absolute sm:top-full sm:right-0 sm:w-96">
-            <span className="block font-medium">{said === "Copied" ? "Copied: paste it in a terminal" : said}</span>
-            <code className="block font-mono text-code [overflow-wrap:anywhere]">{command}</code>
+          // Without a place for the focus, a click on the text would close it.
+          <span tabIndex={-1} className={panelLook}>
+            <span className="block font-medium">
+              {said.isCopied ? "Copied: paste it in a terminal" : "It could not be copied. The command is"}
+            </span>
+            <code className="block font-mono text-code [overflow-wrap:anywhere]">{said.command}</code>
+            {others.length > 0 && <Ways ways={ways} onCopy={copy} />}
           </span>
         )}
       </span>
+    </span>
+  );
+}
+
+const panelLook =
+  "z-10 mt-1 block rounded-block border border-hairline bg-overlay p-3 shadow-lg outline-none sm:absolute sm:top-full sm:right-0 sm:w-96";
+
+function Ways({ ways, onCopy }: { ways: ResumeWay[]; onCopy: (command: string) => void }) {
+  return (
+    <span className="mt-3 flex flex-col gap-1 border-hairline border-t pt-2">
+      {ways.map(({ name, command }) => (
+        <button
+          key={name}
+          type="button"
+          title={command}
+          onClick={() => onCopy(command)}
+          className="flex min-h-8 flex-col rounded-control px-2 py-1 text-left hover:bg-block pointer-coarse:min-h-11"
+        >
+          <span>{name}</span>
+          <code className="font-mono text-code text-muted [overflow-wrap:anywhere]">{command}</code>
+        </button>
+      ))}
     </span>
   );
 }
