@@ -1,5 +1,5 @@
 "use client";
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { copyText } from "../../../../components/command";
 import type { ResumeWay } from "../facts/resume";
 
@@ -11,23 +11,18 @@ type Said = { command: string; isCopied: boolean };
 export function Resume({ ways }: { ways: ResumeWay[] }) {
   const [said, setSaid] = useState<Said>();
   const timer = useRef(0);
+  const close = useCallback(() => setSaid(undefined), []);
   useEffect(() => () => clearTimeout(timer.current), []);
   const [first, ...others] = ways;
+  const place = useLeaving(said !== undefined && others.length > 0, close);
   if (!first) return null;
-  const close = () => setSaid(undefined);
   const copy = async (command: string) => {
     setSaid({ command, isCopied: await copyText(command) });
     clearTimeout(timer.current);
     if (others.length === 0) timer.current = window.setTimeout(close, shownMs);
   };
   return (
-    <span
-      className="needs-script sm:relative"
-      onBlur={({ currentTarget, relatedTarget }) => {
-        if (others.length > 0 && !currentTarget.contains(relatedTarget)) close();
-      }}
-      onKeyDown={({ key }) => key === "Escape" && close()}
-    >
+    <span ref={place} className="needs-script sm:relative">
       <button
         type="button"
         title={`Copies: ${first.command}`}
@@ -38,8 +33,7 @@ export function Resume({ ways }: { ways: ResumeWay[] }) {
       </button>
       <span role="status" className="contents">
         {said && (
-          // Without a place for the focus, a click on the text would close it.
-          <span tabIndex={-1} className={panelLook}>
+          <span className={panelLook}>
             <span className="block font-medium">
               {said.isCopied ? "Copied: paste it in a terminal" : "It could not be copied. The command is"}
             </span>
@@ -52,8 +46,27 @@ export function Resume({ ways }: { ways: ResumeWay[] }) {
   );
 }
 
+/** Closes what is open by Escape, and by a press outside. */
+function useLeaving(isOpen: boolean, close: () => void) {
+  const place = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    const leave = (event: KeyboardEvent | PointerEvent) => {
+      const isOutside = !(event.target instanceof Node && place.current?.contains(event.target));
+      if (event instanceof KeyboardEvent ? event.key === "Escape" : isOutside) close();
+    };
+    document.addEventListener("keydown", leave);
+    document.addEventListener("pointerdown", leave);
+    return () => {
+      document.removeEventListener("keydown", leave);
+      document.removeEventListener("pointerdown", leave);
+    };
+  }, [isOpen, close]);
+  return place;
+}
+
 const panelLook =
-  "z-10 mt-1 block rounded-block border border-hairline bg-overlay p-3 shadow-lg outline-none sm:absolute sm:top-full sm:right-0 sm:w-96";
+  "z-10 mt-1 block rounded-block border border-hairline bg-overlay p-3 shadow-lg sm:absolute sm:top-full sm:right-0 sm:w-96";
 
 function Ways({ ways, onCopy }: { ways: ResumeWay[]; onCopy: (command: string) => void }) {
   return (
