@@ -13,9 +13,15 @@ export type PlannedFile = {
   read(): AsyncIterable<Uint8Array>;
 };
 
-export type RestoredFile = { path: string; bytes: number; wrote: "new" | "same" | "replaced"; setAside?: string };
+/** A `continued` file was the beginning of what it is now. */
+export type RestoredFile = {
+  path: string;
+  bytes: number;
+  wrote: "new" | "same" | "continued" | "replaced";
+  setAside?: string;
+};
 
-type Found = "missing" | "same" | "different";
+type Found = "missing" | "same" | "shorter" | "different";
 
 const stagingPrefix = ".spoor-resume-";
 /** A killed run left an older folder. */
@@ -37,19 +43,16 @@ export async function restoreFiles(
   const root = await realpath(home);
   const found = new Map<PlannedFile, Found>();
   for (const file of files) found.set(file, await inspect(root, file));
-  const different = files.filter((file) => found.get(file) === "different");
-  if (different.length > 0 && !force) {
-    const names = different.slice(0, 3).map(({ path }) => join(root, path));
-    throw new CommandError(
-      "failed",
-      `Another file is already there: ${names.join(", ")}${different.length > 3 ? ", …" : ""}. Put it aside with --force.`,
-    );
-  }
+  if (!force) refuseDifferent(root, found);
   await sweepStaging(root);
   const staging = await mkdtemp(join(root, stagingPrefix));
   try {
     const staged = new Map<PlannedFile, string>();
     for (const file of files) if (found.get(file) !== "same") staged.set(file, await stage(staging, file));
+    for (const [file, from] of staged) {
+      if (found.get(file) === "shorter" && !(await isBeginning(toPath(root, file), from))) found.set(file, "different");
+    }
+    if (!force) refuseDifferent(root, found);
     const restored: RestoredFile[] = [];
     for (const file of files) {
       const from = staged.get(file);
@@ -60,6 +63,18 @@ export async function restoreFiles(
     await rm(staging, { recursive: true, force: true });
   }
 }
+
+function refuseDifferent(root: string, found: ReadonlyMap<PlannedFile, Found>): void {
+  const different = [...found.keys()].filter((file) => found.get(file) === "different");
+  if (different.length === 0) return;
+  const names = different.slice(0, 3).map((file) => toPath(root, file));
+  throw new CommandError(
+    "failed",
+    `Another file is already there: ${names.join(", ")}${different.length > 3 ? ", …" : ""}. Put it aside with --force.`,
+  );
+}
+
+const toPath = (root: string, { path }: PlannedFile): string => join(root, ...path.split("/"));
 
 const about = ({ path, bytes }: PlannedFile) => ({ path, bytes });
 
@@ -73,7 +88,8 @@ async function inspect(root: string, { path, bytes, sha256 }: PlannedFile): Prom
     if (count < names.length && !known.isDirectory()) throw new CommandError("failed", `${at} is no folder.`);
     if (count === names.length) {
       if (!known.isFile()) throw new CommandError("failed", `${at} is no file.`);
-      return known.size === bytes && (await hashFile(at)) === sha256 ? "same" : "different";
+      if (known.size !== bytes) return known.size < bytes ? "shorter" : "different";
+      return (await hashFile(at)) === sha256 ? "same" : "different";
     }
   }
   return "missing";
@@ -105,12 +121,21 @@ async function place(
   file: PlannedFile,
   found: ReadonlyMap<PlannedFile, Found>,
 ): Promise<RestoredFile> {
-  const to = join(root, ...file.path.split("/"));
+  const to = toPath(root, file);
   await makeFolders(root, dirname(file.path));
-  const setAside = found.get(file) === "different" ? await putAside(to) : undefined;
-  await appear(from, to);
+  const before = found.get(file);
+  const setAside = before === "different" ? await putAside(to) : undefined;
+  if (before === "shorter") await rename(from, to);
+  else await appear(from, to);
   if ((await hashFile(to)) !== file.sha256) throw new CommandError("failed", `${to} was not written as it should be.`);
+  if (before === "shorter") return { ...about(file), wrote: "continued" };
   return { ...about(file), wrote: setAside ? "replaced" : "new", ...(setAside && { setAside }) };
+}
+
+/** The shorter file may have grown since it was measured. */
+async function isBeginning(path: string, of: string): Promise<boolean> {
+  const { size } = await stat(path);
+  return (await hashFile(path)) === (await hashFile(of, size));
 }
 
 /** @returns the new path */
@@ -146,9 +171,12 @@ async function appear(from: string, to: string): Promise<void> {
   }
 }
 
-export async function hashFile(path: string): Promise<string> {
+/** @param bytes how many at the beginning; all by default */
+export async function hashFile(path: string, bytes?: number): Promise<string> {
   const hash = createHash("sha256");
-  for await (const part of createReadStream(path)) hash.update(part as Buffer);
+  if (bytes === 0) return hash.digest("hex");
+  const end = bytes === undefined ? {} : { end: bytes - 1 };
+  for await (const part of createReadStream(path, end)) hash.update(part as Buffer);
   return hash.digest("hex");
 }
 

@@ -95,6 +95,18 @@ test("restoring twice changes nothing, and a file that went on is not written ov
   expect(setAside).not.toMatch(/\.jsonl$/);
 });
 
+test("a file that is the beginning of the copy goes on, and another short one is kept", async () => {
+  const { host, main } = await world({});
+  await mkdir(join(main, ".."), { recursive: true });
+  await writeFile(main, whole.slice(0, 500));
+  expect((await back(host)).files.at(-1).wrote).toBe("continued");
+  expect(await readFile(main, "utf8")).toBe(whole);
+  await writeFile(main, `x${whole.slice(1, 500)}`);
+  expect((await back(host)).message).toContain("already there");
+  expect(await readFile(main, "utf8")).toBe(`x${whole.slice(1, 500)}`);
+  expect((await readdir(join(host.home, ".claude"))).sort()).toEqual(["projects"]);
+});
+
 test("a session that is in another project's folder stays there: in two, Claude Code finds it in none", async () => {
   const { host } = await world({ [`.claude/projects/-elsewhere/${id}.jsonl`]: whole });
   const { code, files } = await back(host);
