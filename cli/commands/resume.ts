@@ -183,10 +183,12 @@ async function finish(context: Context, outcome: Outcome): Promise<number> {
   const { terminal, host, values } = context;
   const { session, command, files, notes, missing, mode } = outcome;
   const { source, sourceId, title } = session;
-  const written = files.filter(({ wrote }) => wrote !== "same");
+  const written = files.filter(({ wrote }) => wrote !== "same" && wrote !== "kept");
   const what = written.length > 0 ? `Restored ${formatCount(written.length, "file")}` : "All files are here already";
   terminal.say(styled("green", "✓"), ` ${what}: `, styled("bold", title));
   for (const { setAside } of files) if (setAside) terminal.say(`  The file before is now ${setAside}`);
+  if (files.some(({ wrote }) => wrote === "kept"))
+    terminal.say("  This machine has more of it than the copy, which was kept.");
   for (const note of notes) terminal.say("  ", note);
   if (missing.length > 0) terminal.say(`  It lacks: ${missing.join(", ")}.`);
   terminal.json({ mode, session: { source, sourceId, title }, files, notes, missing, folder: host.cwd, command });

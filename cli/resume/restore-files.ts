@@ -13,15 +13,15 @@ export type PlannedFile = {
   read(): AsyncIterable<Uint8Array>;
 };
 
-/** A `continued` file was the beginning of what it is now. */
+/** A `continued` file was the beginning of what it is now, and a `kept` one goes on behind the copy. */
 export type RestoredFile = {
   path: string;
   bytes: number;
-  wrote: "new" | "same" | "continued" | "replaced";
+  wrote: "new" | "same" | "continued" | "kept" | "replaced";
   setAside?: string;
 };
 
-type Found = "missing" | "same" | "shorter" | "different";
+type Found = "missing" | "same" | "shorter" | "longer" | "different";
 
 const stagingPrefix = ".spoor-resume-";
 /** A killed run left an older folder. */
@@ -42,13 +42,16 @@ export async function restoreFiles(
   await mkdir(home, { recursive: true, mode: 0o700 });
   const root = await realpath(home);
   const found = new Map<PlannedFile, Found>();
-  for (const file of files) found.set(file, await inspect(root, file));
+  for (const file of files) {
+    const state = await inspect(root, file);
+    found.set(file, force && state === "longer" ? "different" : state);
+  }
   if (!force) refuseDifferent(root, found);
   await sweepStaging(root);
   const staging = await mkdtemp(join(root, stagingPrefix));
   try {
     const staged = new Map<PlannedFile, string>();
-    for (const file of files) if (found.get(file) !== "same") staged.set(file, await stage(staging, file));
+    for (const file of files) if (!isThere(found.get(file))) staged.set(file, await stage(staging, file));
     for (const [file, from] of staged) {
       if (found.get(file) === "shorter" && !(await isBeginning(toPath(root, file), from))) found.set(file, "different");
     }
@@ -56,7 +59,8 @@ export async function restoreFiles(
     const restored: RestoredFile[] = [];
     for (const file of files) {
       const from = staged.get(file);
-      restored.push(from === undefined ? { ...about(file), wrote: "same" } : await place(root, from, file, found));
+      const wrote = found.get(file) === "longer" ? "kept" : "same";
+      restored.push(from === undefined ? { ...about(file), wrote } : await place(root, from, file, found));
     }
     return restored;
   } finally {
@@ -74,6 +78,8 @@ function refuseDifferent(root: string, found: ReadonlyMap<PlannedFile, Found>): 
   );
 }
 
+const isThere = (state: Found | undefined): boolean => state === "same" || state === "longer";
+
 const toPath = (root: string, { path }: PlannedFile): string => join(root, ...path.split("/"));
 
 const about = ({ path, bytes }: PlannedFile) => ({ path, bytes });
@@ -88,8 +94,9 @@ async function inspect(root: string, { path, bytes, sha256 }: PlannedFile): Prom
     if (count < names.length && !known.isDirectory()) throw new CommandError("failed", `${at} is no folder.`);
     if (count === names.length) {
       if (!known.isFile()) throw new CommandError("failed", `${at} is no file.`);
-      if (known.size !== bytes) return known.size < bytes ? "shorter" : "different";
-      return (await hashFile(at)) === sha256 ? "same" : "different";
+      if (known.size < bytes) return "shorter";
+      if ((await hashFile(at, bytes)) !== sha256) return "different";
+      return known.size > bytes ? "longer" : "same";
     }
   }
   return "missing";

@@ -78,13 +78,12 @@ test("a Claude Code session comes back byte for byte, for the folder one is in",
   ]);
 });
 
-test("restoring twice changes nothing, and a file that went on is not written over but for --force", async () => {
+test("restoring twice changes nothing, nor does a file that went on but with --force", async () => {
   const { host, main } = await world();
   await back(host);
   expect((await back(host)).files.map(({ wrote }: { wrote: string }) => wrote)).toEqual(["same", "same", "same"]);
   await writeFile(main, `${whole}and more\n`);
-  const refused = await back(host);
-  expect([refused.code, refused.message]).toEqual([1, expect.stringContaining("already there")]);
+  expect((await back(host)).files.at(-1).wrote).toBe("kept");
   expect(await readFile(main, "utf8")).toBe(`${whole}and more\n`);
   const forced = await back(host, [id], { force: true });
   const { setAside } = forced.files.at(-1);
@@ -93,6 +92,18 @@ test("restoring twice changes nothing, and a file that went on is not written ov
   expect(await readFile(setAside, "utf8")).toBe(`${whole}and more\n`);
   // Claude Code takes every *.jsonl for a session.
   expect(setAside).not.toMatch(/\.jsonl$/);
+});
+
+test("a different file is not written over, and nothing else is written then", async () => {
+  const { host, main } = await world();
+  for (const other of [`${whole.slice(0, -1)}x`, `x${whole.slice(1)}and more\n`]) {
+    await mkdir(join(main, ".."), { recursive: true });
+    await writeFile(main, other);
+    const { code, message } = await back(host);
+    expect([code, message]).toEqual([1, expect.stringContaining("already there")]);
+    expect(await readFile(main, "utf8")).toBe(other);
+    expect(await listAll(join(host.home, ".claude"))).toHaveLength(1);
+  }
 });
 
 test("a file that is the beginning of the copy goes on, and another short one is kept", async () => {
