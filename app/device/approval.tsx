@@ -111,6 +111,17 @@ function Grants({ asked, ticked, none }: { asked: Scope[]; ticked: Scope[]; none
       <p className="text-meta text-muted">
         For {limits.device.tokenDays} days, or until you revoke it on the page Machines.
       </p>
+      {asked.includes("originals") && (
+        <div className="mt-2">
+          <Notice tone="info">
+            <p>
+              Exact copies are sessions' files as the agent keeps them, so that you can resume a session on another
+              machine. The machine encrypts them with a key that this server does not have. Secrets in them are not
+              masked.
+            </p>
+          </Notice>
+        </div>
+      )}
       {asked.includes("delete") && (
         <div className="mt-2">
           <Notice tone="warn">

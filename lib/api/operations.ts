@@ -23,6 +23,17 @@ import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
 import { findMissingPictures, sendPicture } from "#lib/ingest/pictures/api";
 import { callMcp, recallPlaces } from "#lib/mcp/api";
+import {
+  exportAllOriginals,
+  readOriginal,
+  readOriginalKey,
+  readOriginalList,
+  readPart,
+  removeOriginal,
+  sendOriginal,
+  sendPart,
+  setOriginalKey,
+} from "#lib/originals/api";
 import { readProject, readProjectList } from "#lib/projects/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
@@ -49,6 +60,8 @@ export const operations: readonly Operation[] = [
   ...[startDeviceLogin, pollDeviceLogin],
   ...[readSession, endSession],
   ...[sendBatch, readJob, readRawUpload, uploadFile, findMissingPictures, sendPicture],
+  ...[setOriginalKey, readOriginalKey, sendPart, readPart, sendOriginal, readOriginal, readOriginalList],
+  ...[exportAllOriginals, removeOriginal],
   ...[
     readTraceList,
     readFacetValues,
@@ -80,6 +93,7 @@ export const groups: Record<Group, string> = {
     "How a command-line client gets a token: it starts a login, a person approves it in a browser, the client polls.",
   "CLI token": "The token that a device login gave, and its end.",
   Ingest: "Sending traces, and the jobs that store them.",
+  "Exact copies": "Sessions' files as their agent keeps them, encrypted with a key that the server does not have.",
   Traces: "Reading, exporting and deleting stored traces.",
   Projects: "Sessions of the same repository, over machines and worktrees.",
   Usage: "What sessions used and cost.",

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { type ErrorCode, errorTable, insufficientScope } from "#lib/core/errors";
-import { fieldErrors } from "#lib/core/fields";
+import { fieldErrors, sha256Text } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
 import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
 const usualErrors: Record<ErrorCode, string> = {
@@ -16,11 +17,16 @@ const usualErrors: Record<ErrorCode, string> = {
   method_not_allowed: "The path does not take this method; `Allow` lists those that it takes.",
   request_timeout: "The body arrived too slowly.",
   already_consumed: "It was used before.",
+  parts_missing: "The copy names parts that are not stored; `missing` has them.",
   expired_token: "It has expired.",
+  session_deleted: "The session was deleted here.",
+  precondition_failed: "It has changed since it was read.",
   payload_too_large: "The body is over its limit, which `detail` has.",
   unsupported_media_type: "The Content-Type is not application/json.",
   unsupported_encoding: "This route takes bodies without Content-Encoding.",
   idempotency_key_reused: "The key was used before with other bytes.",
+  invalid_part: "The bytes are no age file, or have another SHA-256.",
+  precondition_required: "There is neither `If-None-Match: *` nor `If-Match`.",
   slow_down: "Too many polls; wait for Retry-After.",
   rate_limited: "Too many requests; wait for Retry-After.",
   internal: "The server failed. Its log has the reason under the request id.",
@@ -40,6 +46,11 @@ export const problem = z.object({
     .max(20)
     .optional()
     .describe("The fields that are not valid. For `invalid_request` only."),
+  missing: z
+    .array(sha256Text)
+    .max(limits.originals.missingTold)
+    .optional()
+    .describe("The SHA-256s of parts to send. For `parts_missing` only."),
   requestId: z.uuid().describe("The same as in X-Request-Id; the server's log has it."),
 });
 
@@ -75,7 +86,7 @@ function usualCodes({ methods, auth, scope, params, query, body, about }: Operat
   const takesBody = takesJson || about.raw !== undefined;
   return [
     ...(takesJson ? (["invalid_json"] as const) : []),
-    ...(takesBody || query ? (["invalid_request"] as const) : []),
+    ...(takesJson || query ? (["invalid_request"] as const) : []),
     ...(authorized ? (["missing_token"] as const) : []),
     ...(authorized && auth !== "cookie" ? (["invalid_token"] as const) : []),
     ...(scope && scope !== "none" ? (["access_denied"] as const) : []),
@@ -118,9 +129,9 @@ function wrongFields({ query, body, about }: Operation): ErrorExample["errors"] 
   return fieldErrors(parsed.error);
 }
 
-function problemBody(code: ErrorCode, { detail, errors }: ErrorExample): z.output<typeof problem> {
+function problemBody(code: ErrorCode, { detail, errors, missing }: ErrorExample): z.output<typeof problem> {
   const { status, title, detail: usual } = errorTable[code];
-  const list = errors ? { errors } : {};
+  const list = { ...(errors && { errors }), ...(missing && { missing }) };
   return { ok: false, type: "about:blank", title, status, detail: detail ?? usual, error: code, ...list, requestId };
 }
 

@@ -122,6 +122,7 @@ export const readLimits = {
       message: numbers,
     }),
     pictures: numbers,
+    originals: numbers,
     device: numbers,
     signIn: numbers,
     telemetry: numbers,

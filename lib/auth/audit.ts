@@ -47,6 +47,10 @@ export const auditActions = {
   upload_downloaded: "Upload downloaded",
   secret_masked: "Secret masked in stored sessions",
   secret_kept: "Secret marked as none",
+  original_key_set: "Key of exact copies set",
+  original_key_replaced: "Key of exact copies replaced",
+  originals_exported: "Exact copies exported",
+  original_deleted: "Exact copy deleted",
   masking_set: "Masking of secrets turned on or off",
 } as const;
 
@@ -87,7 +91,7 @@ const recordedExports = { points: 60, seconds: 60 };
 export async function recordExport(
   request: Request,
   userId: string,
-  action: "trace_exported" | "traces_exported" | "upload_downloaded",
+  action: "trace_exported" | "traces_exported" | "upload_downloaded" | "originals_exported",
   subject: string,
 ): Promise<void> {
   if (request.method === "HEAD" || (await overLimit("recorded-export", userId, recordedExports))) return;

@@ -36,12 +36,16 @@ export async function holdUsers(tx: Queryable, userIds: string[], wait: boolean)
 }
 
 /** A tenth of a second's work, or one long session. */
-const batch = { jobs: 50, rows: 5000, pictures: 100 };
+const batch = { jobs: 50, rows: 5000, bodies: 100 };
 /** Tables without uploads and jobs, with the column whose values form a batch. */
 const inBatches = [
   ["message", "trace_id"],
   ["trace_picture", "trace_id"],
   ["picture", "sha256"],
+  ["original_use", "source_id"],
+  ["original", "source_id"],
+  ["original_part", "sha256"],
+  ["original_key", "user_id"],
   ["search_document", "trace_id"],
   ["search_bucket", "block_id"],
   ["search_block", "id"],
@@ -65,6 +69,7 @@ const inBatches = [
   ["project", "id"],
   ["trace", "id"],
 ] as const;
+const withBodies: ReadonlySet<string> = new Set(["picture", "original", "original_part"]);
 
 /**
  * Concurrent calls take turns. SQL: row locks, and deletions bounded by rows of columns that can't be bound.
@@ -88,7 +93,7 @@ export function deleteSome(userId: string, settings?: Settings): Promise<boolean
       const { rowCount } = await tx.query(
         `delete from ${table} where user_id = $1 and ${column} in (
            select ${column} from ${table} where user_id = $1 order by ${column} limit $2)`,
-        [userId, table === "picture" ? batch.pictures : batch.rows],
+        [userId, withBodies.has(table) ? batch.bodies : batch.rows],
       );
       if (rowCount) return true;
     }

@@ -9,7 +9,22 @@ export const errorTable = {
   method_not_allowed: { status: 405, title: "Method Not Allowed", detail: "No path takes this method." },
   request_timeout: { status: 408, title: "Request Timeout", detail: "The body arrived too slowly." },
   already_consumed: { status: 409, title: "Conflict", detail: "This device code was used already." },
+  parts_missing: {
+    status: 409,
+    title: "Conflict",
+    detail: "Parts of this copy are not stored. Send those in missing, then the copy again.",
+  },
   expired_token: { status: 410, title: "Gone", detail: "The login expired. Start it again." },
+  session_deleted: {
+    status: 410,
+    title: "Gone",
+    detail: "This session was deleted here. Its copy is not taken again.",
+  },
+  precondition_failed: {
+    status: 412,
+    title: "Precondition Failed",
+    detail: "It has changed since you read it. Nothing was stored; read it again.",
+  },
   payload_too_large: { status: 413, title: "Content Too Large", detail: "The body is too large." },
   unsupported_media_type: {
     status: 415,
@@ -25,6 +40,16 @@ export const errorTable = {
     status: 422,
     title: "Unprocessable Content",
     detail: "This Idempotency-Key was used before with other bytes. Use a new one.",
+  },
+  invalid_part: {
+    status: 422,
+    title: "Unprocessable Content",
+    detail: "The body's SHA-256 is not the one in the path.",
+  },
+  precondition_required: {
+    status: 428,
+    title: "Precondition Required",
+    detail: "Send If-None-Match: * to store the first, or If-Match with the one that you replace.",
   },
   slow_down: { status: 429, title: "Too Many Requests", detail: "Too many polls; wait before the next." },
   rate_limited: { status: 429, title: "Too Many Requests", detail: "Too many requests; wait before the next." },
@@ -58,17 +83,25 @@ export class SpoorError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** RFC 6750, section 3.1. */
   readonly insufficientScope: boolean;
+  /** Hashes of parts, for `parts_missing`. */
+  readonly missing: string[] | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string = errorTable[code].detail,
-    more: { errors?: FieldError[] | undefined; retryAfterSeconds?: number; insufficientScope?: boolean } = {},
+    more: {
+      errors?: FieldError[] | undefined;
+      retryAfterSeconds?: number;
+      insufficientScope?: boolean;
+      missing?: string[];
+    } = {},
   ) {
     super(detail);
     this.code = code;
     this.errors = more.errors;
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.insufficientScope = more.insufficientScope ?? false;
+    this.missing = more.missing;
   }
 }
 

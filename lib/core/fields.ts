@@ -90,7 +90,7 @@ const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export const withoutInvisible = (text: string): string => text.replace(invisible, "").toWellFormed();
 
-export const pictureHash = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in 64 lower-case hexadecimal digits");
+export const sha256Text = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in 64 lower-case hexadecimal digits");
 
 export const commitHash = z
   .string()
@@ -122,7 +122,7 @@ export const usageShape = z.object({
 });
 
 /** A token lists its scopes in this order. */
-export const scopes = ["ingest", "read", "delete"] as const;
+export const scopes = ["ingest", "read", "delete", "originals"] as const;
 export type Scope = (typeof scopes)[number];
 
 export const usualScopes: Scope[] = ["ingest", "read"];

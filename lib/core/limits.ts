@@ -52,6 +52,20 @@ export const limits = {
     sendSeconds: 10,
     sendBytesPerSecond: 64 * KiB,
   },
+  /** Exact copies. `partBytes` limits one part, `headBytes` the head before it is written as base64. */
+  originals: {
+    partBytes: 4 * MiB,
+    headBytes: MiB,
+    manifestBytes: 3 * MiB,
+    parts: 20_000,
+    files: 100_000,
+    missingTold: 1000,
+    unusedHours: 24,
+    manifestsPerMinutePerUser: 600,
+    perPage: 50,
+    maxPerPage: 200,
+    cursor: 4096,
+  },
   /** No new job is taken after this time. */
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
@@ -211,11 +225,14 @@ export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, e
 /** Some hosts take no larger body than the upload's limit. */
 export const maxPictureBytes = (): number => Math.min(limits.pictures.bytes, env().INGEST_MAX_WIRE_BYTES);
 
+export const maxPartBytes = (): number => Math.min(limits.originals.partBytes, env().INGEST_MAX_WIRE_BYTES);
+
 /** Returns the body of `GET /api/limits`. */
 export function publicLimits() {
   const {
     ingest,
     pictures,
+    originals,
     trace,
     message,
     device,
@@ -243,6 +260,7 @@ export function publicLimits() {
       message,
     },
     pictures: { ...pictures, bytes: maxPictureBytes() },
+    originals: { ...originals, partBytes: maxPartBytes() },
     device,
     signIn,
     telemetry: {

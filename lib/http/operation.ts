@@ -9,6 +9,7 @@ export type Group =
   | "Device login"
   | "CLI token"
   | "Ingest"
+  | "Exact copies"
   | "Traces"
   | "Projects"
   | "Usage"
@@ -24,13 +25,21 @@ export type AnswerExample = {
   /** Defaults to the operation's `response`. */
   schema?: z.ZodType;
   /** Defaults to JSON. */
-  type?: "application/x-ndjson" | "text/markdown" | "text/csv" | "text/plain" | "application/json" | "image/*";
+  type?:
+    | "application/x-ndjson"
+    | "text/markdown"
+    | "text/csv"
+    | "text/plain"
+    | "application/json"
+    | "application/octet-stream"
+    | "application/x-tar"
+    | "image/*";
   headers?: Record<string, Header>;
   example?: unknown;
 };
 
 /** By default an example has the code's usual detail (lib/core/errors.ts). */
-export type ErrorExample = { when: string; detail?: string; errors?: FieldError[] };
+export type ErrorExample = { when: string; detail?: string; errors?: FieldError[]; missing?: string[] };
 
 export type NeededScope = Scope | "none";
 

@@ -50,6 +50,7 @@ export function problemResponse(
     detail: error.message,
     error: error.code,
     ...(error.errors ? { errors: error.errors.slice(0, 20) } : {}),
+    ...(error.missing ? { missing: error.missing } : {}),
     requestId,
   };
   return new Response(JSON.stringify(body), { status, headers });

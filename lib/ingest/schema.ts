@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactText, instant, pictureHash } from "#lib/core/fields";
+import { exactText, instant, sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 
 const { ingest, trace: max, message: messageLimits } = limits;
@@ -91,10 +91,10 @@ export const ingestPayload = z.object({ userId: z.uuid(), jobId: z.uuid() });
 
 /** `POST /api/pictures/missing`. */
 export const missingPicturesRequest = z.looseObject({
-  hashes: z.array(pictureHash).max(limits.pictures.hashesPerRequest),
+  hashes: z.array(sha256Text).max(limits.pictures.hashesPerRequest),
 });
 export const missingPicturesResponse = z.strictObject({
   ok: z.literal(true),
-  missing: z.array(pictureHash),
+  missing: z.array(sha256Text),
   maxBytes: z.int(),
 });

@@ -18,6 +18,9 @@ const metrics = {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
   },
   spoor_api_errors_total: { help: "Errors answered by the API, by route and error code." },
+  spoor_originals_parts_total: { help: "Stored parts of exact copies." },
+  spoor_originals_bytes_total: { help: "Bytes of stored parts of exact copies." },
+  spoor_originals_manifests_total: { help: "Exact copies that were stored or replaced." },
   spoor_telemetry_forwards_total: { help: "Telemetry reports forwarded to the sink, by outcome." },
 } satisfies Record<string, { help: string; buckets?: number[] }>;
 
@@ -81,6 +84,13 @@ export function countRows({
   for (const [outcome, number] of Object.entries(traces)) count("spoor_ingest_traces_total", { outcome }, number);
   count("spoor_ingest_messages_written_total", {}, written);
 }
+
+export function countPart(bytes: number): void {
+  count("spoor_originals_parts_total");
+  count("spoor_originals_bytes_total", {}, bytes);
+}
+
+export const countManifest = (): void => count("spoor_originals_manifests_total");
 
 /** @param route its pattern, never a path with ids */
 export function countError(route: string, error: ErrorCode): void {

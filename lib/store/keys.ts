@@ -1,4 +1,4 @@
-// A key says nothing of the object's content: the configured prefix, the owner, the upload or picture.
+// A key says nothing of the object's content: the configured prefix, the owner, the upload, picture or part.
 import { randomUUID } from "node:crypto";
 import { env } from "#lib/core/env";
 
@@ -11,9 +11,14 @@ export const makeUploadKey = (userId: string, jobId: string) => `${getUserPrefix
 /** Each call makes a new key, so a pending deletion never removes a picture that was sent again. */
 export const makePictureKey = (userId: string, sha256: string) => `${getUserPrefix(userId)}${sha256}.${randomUUID()}`;
 
+/** Each call makes a new key, as `makePictureKey`. */
+export const makePartKey = (userId: string, sha256: string) => `${getUserPrefix(userId)}${sha256}.${randomUUID()}.age`;
+
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const name = new RegExp(`^(${id})/(${id})\\.zst$`);
 const pictureName = new RegExp(`^(${id})/([0-9a-f]{64})\\.${id}$`);
+
+const partName = new RegExp(`^(${id})/([0-9a-f]{64})\\.${id}\\.age$`);
 
 const withoutPrefix = (key: string) => (key.startsWith(getStorePrefix()) ? key.slice(getStorePrefix().length) : "");
 
@@ -26,5 +31,11 @@ export function parseUploadKey(key: string): { userId: string; jobId: string } |
 /** Returns undefined for any other object. */
 export function parsePictureKey(key: string): { userId: string; sha256: string } | undefined {
   const [, userId, sha256] = pictureName.exec(withoutPrefix(key)) ?? [];
+  return userId && sha256 ? { userId, sha256 } : undefined;
+}
+
+/** Returns undefined for any other object. */
+export function parsePartKey(key: string): { userId: string; sha256: string } | undefined {
+  const [, userId, sha256] = partName.exec(withoutPrefix(key)) ?? [];
   return userId && sha256 ? { userId, sha256 } : undefined;
 }

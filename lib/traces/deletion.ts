@@ -4,6 +4,7 @@ import { notFound } from "#lib/core/errors";
 import { allowLong, type Db, prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
+import { deleteOriginalsOf } from "#lib/originals/sql";
 import { unlinkPictures } from "#lib/pictures/sql";
 import { purgeMessages } from "#lib/traces/purge";
 import { resolveSearch } from "#lib/traces/search";
@@ -138,5 +139,6 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
     },
   });
   await unlinkPictures(tx, userId, ids);
+  await deleteOriginalsOf(tx, userId, ids);
   return count;
 }

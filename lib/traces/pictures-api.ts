@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { pictureHash } from "#lib/core/fields";
+import { sha256Text } from "#lib/core/fields";
 import type { Operation } from "#lib/http/operation";
 
-const hash = pictureHash.meta({ examples: ["ef1955ae757c8b966c83248350331bd3a30f658ced11f387f8ebf05ab3368629"] });
+const hash = sha256Text.meta({ examples: ["ef1955ae757c8b966c83248350331bd3a30f658ced11f387f8ebf05ab3368629"] });
 
 const picture = {
   text: "The bytes as they were sent, with their own Content-Type.",

@@ -1,6 +1,7 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, prisma } from "#lib/db/client";
+import { purgeParts } from "#lib/originals/purge";
 import { purgePictures } from "#lib/pictures/purge";
 import { lockUnpurged } from "#lib/traces/sql/deletion";
 
@@ -27,6 +28,7 @@ export async function purgeDeleted(seconds: number): Promise<number> {
     await sleep(pauseMs);
   }
   await purgePictures((deadline - performance.now()) / 1000);
+  await purgeParts((deadline - performance.now()) / 1000);
   return purged;
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDrawable } from "#common/evidence/picture-size";
 import { pictureTypes } from "#common/evidence/picture-type";
-import { pictureHash } from "#lib/core/fields";
+import { sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { MessagePiece } from "#lib/transcript/call";
 import type { Block, ReaderMessage } from "#lib/transcript/message";
@@ -63,7 +63,7 @@ function adding(piece: MessagePiece, more: ShownPicture[]): MessagePiece {
 }
 
 const reference = z.object({
-  sha256: pictureHash,
+  sha256: sha256Text,
   mediaType: z.enum(pictureTypes),
   bytes: z.int().min(1).max(limits.pictures.bytes),
 });

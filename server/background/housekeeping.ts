@@ -8,6 +8,7 @@ import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { purgeFacets } from "#lib/ledger/sql/facets";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { readTime } from "#lib/observability/sql";
+import { deleteOfDeleted } from "#lib/originals/sql";
 import { unlinkDeleted } from "#lib/pictures/sql";
 import { settleProjects } from "#lib/projects/settle";
 import { purgeReports } from "#lib/telemetry/record";
@@ -38,6 +39,7 @@ export async function housekeep(): Promise<void> {
   await step("purgeFacets", purgeFacets);
   await step("forgetInJobs", forgetInJobs);
   await step("unlinkDeleted", unlinkDeleted);
+  await step("deleteOfDeleted", deleteOfDeleted);
   await step("purgeHeartbeats", purgeHeartbeats);
   end();
 }

@@ -17,7 +17,7 @@ const overloadedSeconds = 5;
 
 const isUpload = ({ method, url }: IncomingMessage) =>
   (method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "")) ||
-  (method === "PUT" && /^\/api\/pictures\//.test(url ?? ""));
+  (method === "PUT" && /^\/api\/(pictures|originals\/[^/?]+)\//.test(url ?? ""));
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

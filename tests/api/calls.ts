@@ -2,7 +2,7 @@
 import { operations } from "#lib/api/operations";
 import { scopes } from "#lib/core/fields";
 import type { Operation } from "#lib/http/operation";
-import { documentedPicture } from "../support/openapi.ts";
+import { documentedBytes } from "../support/openapi.ts";
 import { logIn, type Server, someAddress } from "../support/server.ts";
 import { asResponse, bearer, openRequest, sessionCookie } from "./client.ts";
 
@@ -34,6 +34,12 @@ export const routes: Route[] = [...Map.groupBy(operations, ({ path }) => path)].
 /** A path with the given values of its parameters, and of all others ids that no object has. */
 export const fillPath = (path: string, values: Record<string, string> = {}) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? crypto.randomUUID());
+
+/** Where a call needs a condition, the one of its example. */
+export function conditionOf({ about }: Operation): Record<string, string> {
+  const { "If-None-Match": condition } = about.headers ?? {};
+  return condition ? { "If-None-Match": condition.example } : {};
+}
 
 export const fromElsewhere = (address = someAddress()) => ({ "X-Forwarded-For": address });
 
@@ -72,7 +78,6 @@ export function makeWrong({ operation }: Call): Sending {
 export async function provideCalls(server: Server, userId: string, secret: string) {
   const token = await logIn(server, userId, "m", scopes);
   const cookie = await sessionCookie(server);
-  const { bytes, sha256 } = documentedPicture();
 
   function authorization({ auth, about }: Operation): Record<string, string> {
     if (about.secret) return bearer(secret);
@@ -81,14 +86,15 @@ export async function provideCalls(server: Server, userId: string, secret: strin
   }
 
   const writeTarget = ({ path, about }: Operation, query = about.example?.query ?? {}) =>
-    `${fillPath(path, { path: "sign-out", sha256 })}?${new URLSearchParams(query)}`;
+    `${fillPath(path, { path: "sign-out", sha256: documentedBytes(path).sha256 })}?${new URLSearchParams(query)}`;
 
   /** Makes the call of an operation's example, with what the test wants otherwise. */
   function send({ operation, method }: Call, { headers, body, query }: Sending = {}) {
     const { example, raw } = operation.about;
-    const sent = body ?? (raw && bytes) ?? (example?.body && JSON.stringify(example.body));
+    const sent =
+      body ?? (raw && documentedBytes(operation.path).bytes) ?? (example?.body && JSON.stringify(example.body));
     const type = sent === undefined ? {} : { "Content-Type": raw?.example.type ?? "application/json" };
-    const all = { ...fromElsewhere(), ...type, ...authorization(operation), ...headers };
+    const all = { ...fromElsewhere(), ...type, ...conditionOf(operation), ...authorization(operation), ...headers };
     const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
     return fetch(server.url + writeTarget(operation, query), {
       method,
@@ -103,6 +109,7 @@ export async function provideCalls(server: Server, userId: string, secret: strin
     const headers = {
       ...fromElsewhere(),
       ...type,
+      ...conditionOf(operation),
       ...authorization(operation),
       "Content-Length": String(contentLength),
     };

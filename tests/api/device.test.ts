@@ -231,6 +231,10 @@ describe("the scopes of a token", () => {
       ["delete", "read", "ingest", "read", "delete"],
       ["ingest", "read", "delete"],
     ],
+    [
+      ["originals", "ingest"],
+      ["ingest", "originals"],
+    ],
   ])("are those that its client asked for: %j, once and in order", async (asked, granted) => {
     const { deviceCode } = await asking(asked);
     await decide(deviceCode, "approved");

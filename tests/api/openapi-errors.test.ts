@@ -81,6 +81,9 @@ const usual: Partial<Record<ErrorCode, Provoke>> = {
     if (scope !== "none") return send(call, { headers: bearer(await logIn(server, userId, "m", others)) });
     return send(call, { headers: { Authorization: undefined, Cookie: cookie, Origin: "https://evil.example" } });
   },
+  precondition_required: (call) => send(call, { headers: { "If-None-Match": undefined } }),
+  precondition_failed: (call) => send(call, { headers: { "If-None-Match": undefined, "If-Match": '"0A0A0A0A"' } }),
+  invalid_part: (call) => send(call, { body: "other bytes" }),
   idempotency_key_reused: async (call) => {
     const headers = { "Idempotency-Key": call.operation.path };
     await send(call, { headers });
@@ -107,6 +110,41 @@ const usual: Partial<Record<ErrorCode, Provoke>> = {
 const special: Record<string, Provoke> = {
   "/api/pictures/{sha256} not_found": ({ method, operation }) =>
     fetch(`${server.url}/api/pictures/none`, { method, headers: { ...fromElsewhere(), ...authorization(operation) } }),
+  "/api/originals/parts/{sha256} not_found": ({ method, operation }) =>
+    fetch(`${server.url}/api/originals/parts/none`, {
+      method,
+      headers: { ...fromElsewhere(), ...authorization(operation) },
+    }),
+  "/api/originals/key not_found": async (call) => {
+    await pool().query("delete from original_key");
+    return send(call);
+  },
+  "/api/originals/{source}/{sourceId} not_found": ({ method, operation }) =>
+    fetch(`${server.url}/api/originals/x/${"y".repeat(limits.trace.sourceId + 1)}`, {
+      method,
+      headers: { ...fromElsewhere(), ...authorization(operation) },
+    }),
+  "/api/originals/{source}/{sourceId} parts_missing": async (call) => {
+    await pool().query("delete from original_part");
+    return send(call);
+  },
+  "/api/originals/{source}/{sourceId} session_deleted": async ({ method, operation }) => {
+    await pool().query(
+      `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence,
+         activity_at, deleted_at) values ($1, gen_random_uuid(), 'claude-code', 'gone', 0, 0, '', 0, now(), now())`,
+      [userId],
+    );
+    return fetch(`${server.url}/api/originals/claude-code/gone`, {
+      method,
+      headers: { ...authorization(operation), "Content-Type": "application/json", "If-None-Match": "*" },
+      body: JSON.stringify(operation.about.example?.body),
+    });
+  },
+  "/api/originals/{source}/{sourceId} rate_limited": async (call) => {
+    const carol = await makeUser({ name: "Carol", email: "carol@example.org", password: "" });
+    const headers = bearer(await logIn(server, carol, "m", scopes));
+    return exhaustMany(`original:${carol}`, limits.originals.manifestsPerMinutePerUser, () => send(call, { headers }));
+  },
   "/api/shared/{link}/pictures/{sha256} rate_limited": (call) => {
     const [address, limit] = [someAddress(), limits.pictures.sharedPerMinutePerNetwork];
     return exhaustMany(`shared-picture:${address}`, limit, () => send(call, { headers: fromElsewhere(address) }));

@@ -8,9 +8,9 @@ import type { Operation } from "#lib/http/operation";
 import { wholeTrace } from "#lib/traces/examples";
 import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
-import { documentedPicture, shapes } from "../support/openapi.ts";
+import { documentedBytes, shapes } from "../support/openapi.ts";
 import { get, logIn, operatorSecret, post, provideOwnedServer } from "../support/server.ts";
-import { fromElsewhere } from "./calls.ts";
+import { conditionOf, fromElsewhere } from "./calls.ts";
 import { bearer, expectApiHeaders, sessionCookie } from "./client.ts";
 
 const { server, token, userId } = await provideOwnedServer();
@@ -28,7 +28,7 @@ for (const deadline = Date.now() + 60_000; !projectId && Date.now() < deadline; 
   const [trace] = await prisma().trace.findMany({ where: { userId }, select: { id: true, projectId: true } });
   [traceId, projectId] = [trace?.id ?? "", trace?.projectId ?? ""];
 }
-const { bytes, sha256 } = documentedPicture();
+const { sha256 } = documentedBytes();
 await comeToSomething();
 const shared = await shareTrace(userId, traceId, { ...wholeRange, masked: true, pictures: true, days: 1 }, operator);
 const link = shared.split("/").at(-1) ?? "";
@@ -63,7 +63,8 @@ async function authorization({ auth, about }: Operation): Promise<Record<string,
 const pathOf = ({ path }: Operation, method: string) =>
   path
     .replace("{jobId}", sent.jobId)
-    .replace("{sha256}", sha256)
+    .replace("{sha256}", documentedBytes(path).sha256)
+    .replace("{source}/{sourceId}", "claude-code/one")
     .replace("{link}", link)
     .replace("{id}", path.startsWith("/api/projects/") ? projectId : traceId)
     .replace("{path}", method === "GET" ? "get-session" : "sign-out");
@@ -86,12 +87,13 @@ async function callExample(operation: Operation, method: string): Promise<void> 
   url.search = new URLSearchParams(query).toString();
   const { raw } = about;
   const type = raw?.example.type ?? (about.example?.body ? "application/json" : undefined);
-  const body = raw ? bytes : JSON.stringify(about.example?.body);
+  const body = raw ? documentedBytes(path).bytes : JSON.stringify(about.example?.body);
   const response = await fetch(url, {
     method,
     headers: {
       ...fromElsewhere(),
       ...(type && { "Content-Type": type }),
+      ...conditionOf(operation),
       ...(await authorization(operation)),
     },
     ...(type && { body }),

@@ -62,12 +62,14 @@ test("every limit can be read", async () => {
     body,
     ingest,
     pictures,
+    originals,
     ...others
   } = limits;
   expect(read).toMatchObject({
     ...others,
     ingest: { ...ingest, maxFormBytes: 3_000_000, trace, message, nesting: maxNesting },
     pictures: { ...pictures, bytes: 3_000_000 },
+    originals: { ...originals, partBytes: 3_000_000 },
     body: { ...body, maxNesting, maxValues, maxAuthBodyBytes, maxPageBodyBytes },
   });
 });

@@ -91,25 +91,28 @@ describe("/devices", () => {
 });
 
 const box = (name: RegExp) => page.getByRole("checkbox", { name });
-const ticks = async () => Promise.all([/^Upload/, /^Read/, /^Delete/].map((name) => box(name).isChecked()));
+const ticks = async () => Promise.all([/^Upload/, /^Read/, /^Delete/, /^Store/].map((name) => box(name).isChecked()));
 
 describe("what is granted", () => {
-  test("is what the client asked for: deleting is ticked only where it asked", async () => {
-    const [usual, all, reader] = [
+  test("is what the client asked for: deleting and exact copies are ticked only where it asked", async () => {
+    const [usual, all, reader, copies] = [
       await startLogin("usual"),
       await startLogin("all", { scopes: ["delete", "ingest", "read"] }),
       await startLogin("reader", { scopes: ["read"] }),
+      await startLogin("copies", { scopes: ["originals", "ingest"] }),
     ];
     for (const [login, ticked, granted] of [
-      [usual, [true, true, false], ["ingest", "read"]],
-      [all, [true, true, true], ["ingest", "read", "delete"]],
-      [reader, [false, true, false], ["read"]],
+      [usual, [true, true, false, false], ["ingest", "read"]],
+      [all, [true, true, true, false], ["ingest", "read", "delete"]],
+      [reader, [false, true, false, false], ["read"]],
+      [copies, [true, false, false, true], ["ingest", "originals"]],
     ] as const) {
       await page.goto(login.verificationUriComplete);
       await page.getByText("The machine can then").waitFor();
       await page.getByText("For 90 days, or until you revoke it").waitFor();
       expect(await ticks()).toEqual(ticked);
       expect(await page.getByText("asks to delete sessions").count()).toBe(login === all ? 1 : 0);
+      expect(await page.getByText("a key that this server does not have").count()).toBe(login === copies ? 1 : 0);
       await button("Approve").click();
       await page.getByText("Return to your terminal").waitFor();
       expect(await grantedTo(login.deviceCode)).toEqual(granted);
@@ -120,14 +123,14 @@ describe("what is granted", () => {
   test("is what the person ticks: at least one thing, and a link can't tick more", async () => {
     const login = await startLogin("careful");
     await page.goto(`${login.verificationUriComplete}&retry=scopes&ticked=delete,read`);
-    expect(await ticks()).toEqual([false, true, false]);
+    expect(await ticks()).toEqual([false, true, false, false]);
     await page.goto(login.verificationUriComplete);
     await box(/^Upload/).uncheck();
     await box(/^Read/).uncheck();
     await button("Approve").click();
     await page.getByText("Tick at least one").waitFor();
     expect((await poll(login.deviceCode)).status).toBe(202);
-    expect(await ticks()).toEqual([false, false, false]);
+    expect(await ticks()).toEqual([false, false, false, false]);
     await box(/^Upload/).check();
     await button("Approve").click();
     await page.getByText("Return to your terminal").waitFor();
@@ -155,7 +158,7 @@ describe("a login from another network", () => {
     await button("Approve").click();
     await page.getByText("not the code of this login").waitFor();
     expect(await shows(login.userCode)).toBe(false);
-    expect(await ticks()).toEqual([true, true, false]);
+    expect(await ticks()).toEqual([true, true, false, false]);
     expect((await poll(login.deviceCode)).status).toBe(202);
     await field("Code").fill(login.userCode.toLowerCase().replace("-", " "));
     await button("Approve").click();

@@ -118,7 +118,8 @@ test("what was accepted and stored while the database's clock was a day ahead is
   );
   expect(rows).toEqual([{ past: true }]);
   await pool().query(`update trace set stored_at = ${later}, search_pending = true where source_id = 'waiting'`);
-  const settled = () => pool().query("select 1 from trace where source_id = 'waiting' and stored_at < now() + interval '1 minute'");
+  const settled = () =>
+    pool().query("select 1 from trace where source_id = 'waiting' and stored_at < now() + interval '1 minute'");
   expect((await settled()).rowCount).toBe(0);
   await undoFuture();
   expect((await settled()).rowCount).toBe(1);

@@ -51,6 +51,8 @@ const byHand = [
   "constraint device_login_status_check",
   "constraint ingest_job_status_check",
   "constraint user_role_check",
+  "external original.head",
+  "external original_part.body",
   "external picture.body",
   "external search_bucket.postings",
   "external upload.body",

@@ -13,7 +13,7 @@ const layers = [
   ["queue", "http"],
   ["observability"],
   ["auth"],
-  ["pictures"],
+  ["pictures", "originals"],
   ["search", "masking"],
   ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"],
   ["mcp"],

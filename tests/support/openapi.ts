@@ -4,9 +4,10 @@ import addFormats from "ajv-formats";
 import { openApiDocument } from "#lib/api/openapi";
 import { operations } from "#lib/api/operations";
 
-/** The picture of the document's examples, whose hash its paths name. */
-export function documentedPicture(): { bytes: Buffer<ArrayBuffer>; sha256: string } {
-  const { raw } = operations.find(({ about }) => about.raw)?.about ?? {};
+/** The bytes of the document's examples of a path, whose hash it names. By default a picture. */
+export function documentedBytes(path = ""): { bytes: Buffer<ArrayBuffer>; sha256: string } {
+  const withBytes = operations.filter(({ about }) => about.raw);
+  const { raw } = (withBytes.find((one) => one.path === path) ?? withBytes[0])?.about ?? {};
   const bytes = Buffer.from(raw?.example.base64 ?? "", "base64");
   return { bytes, sha256: createHash("sha256").update(bytes).digest("hex") };
 }

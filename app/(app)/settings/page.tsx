@@ -10,6 +10,7 @@ import { readerZone, readKeys, readTheme } from "../../components/preferences";
 import { Section } from "../../components/section";
 import { StorageUse } from "../../components/storage";
 import { changePasswordAction, renameAction } from "./actions";
+import { ExactCopies } from "./exact-copies";
 import { listProofs, waysIn } from "./proof";
 import { proofFields } from "./proof-fields";
 import { ProvidersForm } from "./providers-form";
@@ -47,6 +48,7 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
         </Section>
         <Appearance />
         <YourData userId={user.id} />
+        <ExactCopies userId={user.id} />
         <Providers connected={connected} failed={error !== undefined} changed={changed === "provider"} />
       </div>
     </>

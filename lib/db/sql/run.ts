@@ -10,7 +10,7 @@ export async function run<T extends object>(tx: Transaction, text: string, value
   return "query" in tx ? (await tx.query<T>(text, values)).rows : tx.$queryRawUnsafe<T[]>(text, ...values);
 }
 
-const seeds = { projects: 5_620_260_017, findings: 5_620_260_018 };
+const seeds = { projects: 5_620_260_017, findings: 5_620_260_018, originals: 5_620_260_019 };
 
 /** Prisma can't read a result of the type void. */
 async function lock(tx: Transaction, userId: string, part: keyof typeof seeds): Promise<void> {
@@ -23,3 +23,6 @@ export const lockProjects = (tx: PoolClient, userId: string): Promise<void> => l
 
 /** Otherwise a ruling made while the ledger runs would update rows that it is about to replace. */
 export const lockFindings = (tx: Transaction, userId: string): Promise<void> => lock(tx, userId, "findings");
+
+/** Held by all that changes what refers to a part of a copy, so that no part is deleted while a copy begins to refer to it. */
+export const lockOriginals = (tx: Transaction, userId: string): Promise<void> => lock(tx, userId, "originals");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pictureTypes } from "#common/evidence/picture-type";
-import { pictureHash } from "#lib/core/fields";
+import { sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
 import { missingPicturesRequest, missingPicturesResponse } from "#lib/ingest/schema";
@@ -36,7 +36,7 @@ export const sendPicture = {
   path: "/api/pictures/{sha256}",
   auth: "bearer",
   scope: "ingest",
-  params: z.object({ sha256: pictureHash.meta({ examples: [pixelHash] }) }),
+  params: z.object({ sha256: sha256Text.meta({ examples: [pixelHash] }) }),
   response: z.strictObject({ ok: z.literal(true) }),
   about: {
     group: "Ingest",

@@ -27,6 +27,11 @@ const traceBytes = `512 + ${textBytes} + coalesce(pg_column_size(trace.metadata)
 
 const pictureBytes = "200 + coalesce(octet_length(body), object_bytes, 0)";
 
+const partBytes = "200 + bytes";
+
+/** With the rows that name its parts. */
+const originalBytes = "512 + octet_length(head) + 130 * parts";
+
 /** Both columns are stored uncompressed, so that their length is known without reading them. */
 const uploadBytes = "coalesce(octet_length(body), object_bytes, 0) + coalesce(octet_length(manifest), 0)";
 
@@ -44,9 +49,11 @@ export type StoredSums = { used: number; waiting: number; copies: number };
 export async function readStored(userId: string, tx: Transaction = pool()): Promise<StoredSums> {
   const [stored] = await run<StoredSums>(
     tx,
-    `select (traces + pictures + reserved + failed)::float8 as used, waiting::float8, copies::float8 from
+    `select (traces + pictures + parts + originals + reserved + failed)::float8 as used, waiting::float8, copies::float8 from
        (select coalesce(sum(${traceBytes}), 0) as traces from trace where user_id = $1::uuid) as traces,
        (select coalesce(sum(${pictureBytes}), 0) as pictures from picture where user_id = $1::uuid) as stored_pictures,
+       (select coalesce(sum(${partBytes}), 0) as parts from original_part where user_id = $1::uuid) as stored_parts,
+       (select coalesce(sum(${originalBytes}), 0) as originals from original where user_id = $1::uuid) as stored_originals,
        (select coalesce(sum(coalesce(reserved_bytes, bytes)), 0) as reserved from ingest_job
         where user_id = $1::uuid and status <> 'succeeded' and status in ('queued', 'running')) as jobs,
        (select coalesce(sum(bytes) filter (where kind = 'failed'), 0) as failed,

@@ -2,8 +2,9 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
+import { findPartObjects } from "#lib/originals/sql";
 import { findPictureObjects } from "#lib/pictures/sql";
-import { getStorePrefix, parsePictureKey, parseUploadKey } from "#lib/store/keys";
+import { getStorePrefix, parsePartKey, parsePictureKey, parseUploadKey } from "#lib/store/keys";
 import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/store/s3";
 
 const atOnce = 100;
@@ -93,12 +94,14 @@ async function deleteOrphans(objects: StoredObject[], olderThanMs: number): Prom
   const keys = objects
     .filter(
       ({ key, storedAt }) =>
-        (parseUploadKey(key) ?? parsePictureKey(key)) && storedAt.getTime() < Date.now() - olderThanMs,
+        (parseUploadKey(key) ?? parsePictureKey(key) ?? parsePartKey(key)) &&
+        storedAt.getTime() < Date.now() - olderThanMs,
     )
     .map(({ key }) => key);
   const uploads = await findKnownObjects(keys.flatMap((key) => parseUploadKey(key) ?? []));
   const pictures = await findPictureObjects(keys.flatMap((key) => parsePictureKey(key) ?? []));
-  const orphans = keys.filter((key) => !uploads.has(key) && !pictures.has(key));
+  const parts = await findPartObjects(keys.flatMap((key) => parsePartKey(key) ?? []));
+  const orphans = keys.filter((key) => ![uploads, pictures, parts].some((known) => known.has(key)));
   await deleteObjects(orphans);
   return orphans.length;
 }

@@ -15,6 +15,7 @@ import { listHref } from "../../hrefs";
 import { Marks } from "../../marks/marks";
 import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
+import { ExactCopy } from "./copy";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import type { ResumeWay } from "./resume";
@@ -66,6 +67,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
       )}
       {kin.origin && <OriginLine origin={kin.origin} />}
       {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
+      <ExactCopy trace={trace} />
       <div className="session-ways">
         <Marks trace={trace} />
         <ShareLink traceId={trace.id} />

@@ -1,0 +1,65 @@
+import { listTokens } from "#lib/auth/tokens";
+import { formatBytes } from "#lib/core/units";
+import { findKey } from "#lib/originals/keys";
+import { sumOriginals } from "#lib/originals/sql";
+import { formatQuantity } from "../../components/figures";
+import { Fingerprint } from "../../components/fingerprint";
+import { Section } from "../../components/section";
+import { Time } from "../../components/time";
+
+export async function ExactCopies({ userId }: { userId: string }) {
+  const [key, { copies, bytes }, tokens] = await Promise.all([
+    findKey(userId),
+    sumOriginals(userId),
+    listTokens(userId),
+  ]);
+  const machines = new Set(tokens.filter(({ scopes }) => scopes.includes("originals")).map(({ machine }) => machine));
+  if (!key && copies === 0 && machines.size === 0) return null;
+  return (
+    <Section id="exact-copies" title="Exact copies">
+      <p className="text-muted">
+        Sessions' files, encrypted on your machines. This server can't read them, and can't help if you lose the key.
+      </p>
+      <dl className="session-details">
+        {key && (
+          <div>
+            <dt>Key</dt>
+            <dd>
+              <Fingerprint of={key.fingerprint} />{" "}
+              <span className="text-muted">
+                since <Time at={key.createdAt.toISOString()} as="moment" />
+              </span>
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Stored</dt>
+          <dd title={formatQuantity(bytes, "byte")}>
+            {formatQuantity(copies, "session")}, {formatBytes(bytes)}
+          </dd>
+        </div>
+        <div>
+          <dt>Machines that may keep copies</dt>
+          <dd className="[overflow-wrap:anywhere]">
+            {machines.size > 0 ? [...machines].join(", ") : "none"}{" "}
+            <a href="/devices" className="link">
+              Machines
+            </a>
+          </dd>
+        </div>
+      </dl>
+      {copies > 0 && (
+        <p>
+          <a href="/api/originals/export" download="exact-copies.tar" className="link target">
+            Export exact copies
+          </a>
+        </p>
+      )}
+      {key && (
+        <p className="text-muted">
+          The key must be the one that <code className="font-mono">spoor originals status</code> shows on your machines.
+        </p>
+      )}
+    </Section>
+  );
+}

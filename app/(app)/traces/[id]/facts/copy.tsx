@@ -1,0 +1,31 @@
+import { requireUser } from "#lib/auth/guards";
+import { formatBytes } from "#lib/core/units";
+import { describeOriginal } from "#lib/originals/queries";
+import type { Trace } from "#lib/traces/queries";
+import { formatQuantity } from "../../../../components/figures";
+import { Fingerprint } from "../../../../components/fingerprint";
+import { Form } from "../../../../components/form";
+import { Time } from "../../../../components/time";
+import { deleteCopyAction } from "./copy-action";
+
+export async function ExactCopy({ trace: { id, source, sourceId } }: { trace: Trace }) {
+  const user = await requireUser(`/traces/${id}`);
+  const copy = await describeOriginal(user.id, { source, sourceId });
+  if (!copy) return null;
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
+      <p id="exact-copy" title={`${formatBytes(copy.storedBytes)}, from ${copy.machine}`}>
+        <span className="text-muted">Exact copy:</span> {formatQuantity(copy.files, "file")},{" "}
+        <Time at={copy.updatedAt} as="ago" />, key <Fingerprint of={copy.fingerprint} />
+      </p>
+      <Form
+        action={deleteCopyAction}
+        hidden={{ id }}
+        submit="Delete copy"
+        describedBy="exact-copy"
+        question="Delete the exact copy? The session stays here. If its files are gone, it can't be resumed exactly."
+        inLine
+      />
+    </div>
+  );
+}

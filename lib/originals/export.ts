@@ -1,0 +1,49 @@
+import "server-only";
+import { log } from "#lib/core/log";
+import { beginRead } from "#lib/db/heavy";
+import { streamChunks } from "#lib/http/stream-of";
+import { findPart, type OriginalKey, readKeys, readOriginal, readPartSlice } from "#lib/originals/sql";
+import { tarEnd, tarHeader, tarPadding } from "#lib/originals/tar";
+import { readStored } from "#lib/store/bounded-read";
+
+/**
+ * All copies as a tar archive of age files. If one is deleted meanwhile, the connection breaks.
+ *
+ * @throws SpoorError `overloaded` as `beginRead`
+ */
+export async function exportOriginals(userId: string): Promise<ReadableStream<Uint8Array>> {
+  const end = await beginRead(userId, "export");
+  return streamChunks(archive(userId), (error) => log.warn({ err: error }, "an export of copies failed"), end);
+}
+
+async function* archive(userId: string): AsyncGenerator<Uint8Array, undefined> {
+  for (let keys = await readKeys(userId); keys.length > 0; keys = await readKeys(userId, keys.at(-1)))
+    for (const key of keys) yield* entriesOf(userId, key);
+  yield tarEnd();
+}
+
+async function* entriesOf(userId: string, key: OriginalKey): AsyncGenerator<Uint8Array, undefined> {
+  const original = await readOriginal(userId, key);
+  if (!original) return;
+  const folder = `${toName(key.source)}/${toName(key.sourceId)}`;
+  yield* entry(`${folder}/head.age`, original.head, original.updatedAt);
+  for (const sha256 of new Set(original.parts.map((part) => part.sha256)))
+    yield* entry(`${folder}/${sha256}.age`, await readWhole(userId, sha256), original.updatedAt);
+}
+
+async function readWhole(userId: string, sha256: string): Promise<Uint8Array> {
+  const part = await findPart(userId, sha256);
+  const read = (from: number, bytes: number) => readPartSlice(userId, sha256, from, bytes);
+  const stored = part && (await readStored(userId, part, read));
+  if (!stored) throw new Error("a copy was deleted while it was exported");
+  return stored;
+}
+
+function* entry(name: string, body: Uint8Array, at: Date): Generator<Uint8Array, undefined> {
+  yield tarHeader({ name, bytes: body.byteLength, at });
+  yield body;
+  yield tarPadding(body.byteLength);
+}
+
+/** No name leads out of the folder where the archive is unpacked. */
+const toName = (text: string): string => encodeURIComponent(text).replace(/^\.+/, (dots) => "%2E".repeat(dots.length));

@@ -1,0 +1,86 @@
+import "server-only";
+import { z } from "zod";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { exactText, utcInstant } from "#lib/core/fields";
+import { limits } from "#lib/core/limits";
+import { getFingerprint } from "#lib/originals/keys";
+import type { OriginalsQuery } from "#lib/originals/schema";
+import {
+  findOriginal,
+  findPart,
+  type ListPlace,
+  type OriginalKey,
+  type OriginalRow,
+  readOriginal,
+  readOriginals,
+  readPartSlice,
+} from "#lib/originals/sql";
+import { readStored, sendInTurn } from "#lib/store/bounded-read";
+
+const tell = <Row extends OriginalRow>({ recipient, plainBytes, storedBytes, updatedAt, ...row }: Row) => ({
+  ...row,
+  fingerprint: getFingerprint(recipient),
+  plainBytes: Number(plainBytes),
+  storedBytes: Number(storedBytes),
+  updatedAt: updatedAt.toISOString(),
+});
+
+/** @throws SpoorError `not_found` */
+export async function getOriginal(userId: string, key: OriginalKey) {
+  const row = await readOriginal(userId, key);
+  if (!row) throw notFound();
+  const { head, parts, ...rest } = row;
+  return { ok: true as const, ...tell(rest), recipient: row.recipient, head: head.toString("base64"), parts };
+}
+
+/** Without head and parts. */
+export async function describeOriginal(userId: string, key: OriginalKey) {
+  const row = await findOriginal(userId, key);
+  return row && tell(row);
+}
+
+/**
+ * Newest first.
+ * @throws SpoorError `invalid_request` for an unknown cursor
+ */
+export async function listOriginals(userId: string, { cursor, limit, ...filter }: OriginalsQuery) {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const rows = await readOriginals(userId, { ...filter, after, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    ok: true as const,
+    originals: page.map(tell),
+    nextCursor: rows.length > limit && last ? makeCursor(last) : null,
+  };
+}
+
+const { source, sourceId } = limits.trace;
+const cursorShape = z.tuple([utcInstant, exactText(1, source), exactText(1, sourceId)]);
+
+const makeCursor = (row: OriginalRow): string =>
+  Buffer.from(JSON.stringify([row.updatedAt.toISOString(), row.source, row.sourceId])).toString("base64url");
+
+function readCursor(cursor: string): ListPlace {
+  try {
+    const [updatedAt, source, sourceId] = cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
+    return { updatedAt, source, sourceId };
+  } catch {
+    throw new SpoorError("invalid_request", "The cursor is not one that this server made.");
+  }
+}
+
+/** @throws SpoorError `not_found`, also for another user's part; as `sendInTurn` */
+export async function getPart(userId: string, sha256: string): Promise<Response> {
+  // Another turn than the same user's pictures.
+  const { body, bytes } = await sendInTurn(`originals ${userId}`, async () => {
+    const part = await findPart(userId, sha256);
+    if (!part) throw notFound();
+    const stored = await readStored(userId, part, (from, bytes) => readPartSlice(userId, sha256, from, bytes));
+    if (!stored) throw notFound();
+    return { stored, bytes: part.bytes };
+  });
+  return new Response(body, {
+    headers: { "Content-Type": "application/octet-stream", "Content-Length": String(bytes) },
+  });
+}
