@@ -39,6 +39,8 @@ type Options = {
   /** How many tokens the model's context has. */
   context: number;
   onHold: () => void;
+  /** The body of a refusal, of a request that the API would not take. */
+  refuse?: (body: Buffer, before: readonly Exchange[]) => unknown;
 };
 
 export async function startStandIn(options: Options) {
@@ -57,8 +59,10 @@ export async function startStandIn(options: Options) {
     if (!api) return send(response, 200, other(path));
     const asked = api.read(parse(body) as never, path);
     const exchange = { ...note(api, asked, exchanges, failures, options), body };
-    exchanges.push(exchange);
-    if (exchange.answer) await write(exchange, response, options.onHold);
+    const refusal = options.refuse?.(body, exchanges);
+    exchanges.push(refusal ? { ...exchange, answer: undefined, status: 400 } : exchange);
+    if (refusal) send(response, 400, refusal);
+    else if (exchange.answer) await write(exchange, response, options.onHold);
     else send(response, exchange.status, api.failure(exchange.status), { "retry-after": "1" });
   };
   server.listen(0, "127.0.0.1");

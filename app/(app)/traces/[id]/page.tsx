@@ -47,7 +47,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     readCircumstances(user.id, id),
   ]);
   const copy = await describeOriginal(user.id, { source: trace.source, sourceId: trace.sourceId });
-  const resume = listResumeWays(trace, copy !== undefined);
+  const resume = listResumeWays(trace, Boolean(copy));
   const standing = await readStanding(user.id, trace);
   const filter = parseFilter(query);
   const facts = (
