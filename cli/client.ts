@@ -9,6 +9,7 @@ import { doctor } from "./commands/doctor.ts";
 import { install } from "./commands/install.ts";
 import { login } from "./commands/login.ts";
 import { mcp } from "./commands/mcp.ts";
+import { originals } from "./commands/originals.ts";
 import { projects } from "./commands/projects.ts";
 import { push } from "./commands/push.ts";
 import { recall } from "./commands/recall.ts";
@@ -85,6 +86,11 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
   },
   // `watch` starts its second process with `--sender`.
   watch: { run: watch, options: { ...filters, ...redaction, sender: { type: "boolean" } } },
+  originals: {
+    run: originals,
+    options: { ...loginOptions, project: { type: "string", multiple: true }, yes: flag, all: flag, "new-key": flag },
+    takesWords: true,
+  },
   redact: { run: redact, options: { check: text } },
   recall: { run: recall, options: { project: text }, takesWords: true },
   resume: { run: resume, options: resumeOptions, takesWords: true },

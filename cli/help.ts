@@ -34,7 +34,8 @@ logged in to. The background service does this by itself every six hours, over h
 settings file, which only you can read.
 
   --machine NAME     this machine's name on the server (default: its host name)
-  --scopes LIST      what to ask for: ingest (send), read, delete (default: ingest,read; you approve it)
+  --scopes LIST      what to ask for: ingest (send), read, delete, originals (exact copies); you approve it
+                     (default: ingest,read, and originals while they are on)
   --no-browser       only print the address
 
   spoor login --server https://spoor.example.org`,
@@ -79,6 +80,27 @@ The first push shows what it will send, by project, and asks; where nobody can b
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
 while the server is unavailable. Takes --since, --source, --project and --no-redact like push; sends no telemetry.`,
+  originals: `Keep exact copies of your sessions' files on the server, from which \`spoor resume\` takes them out again.
+Copies are encrypted on this machine, with a key that the server never has, and are not masked.
+They are off until you choose, and made of Claude Code's, Codex's, Gemini CLI's and OpenCode's sessions that are sent.
+
+  spoor originals on            make a key, or trust the one of your first machine, and send copies from now on
+  spoor originals off           send none any more; those on the server stay
+  spoor originals status        whether they are on, with which key, and how many the server has
+  spoor originals verify        download ten copies, open them, and compare them with the files here
+  spoor originals key show      the key's fingerprint and public key
+  spoor originals key export [FILE]   print the recovery phrase, or write the key into a file sealed with a passphrase
+  spoor originals key import [FILE]   take the key from the phrase or such a file; or trust a public key (age1...)
+
+  --project GLOB     on, off: only these projects, as in \`spoor projects\`; may be repeated
+  --yes              on: do not ask for the phrase, or whether a key is the right one
+  --new-key          on: replace a key that is lost; copies under it can't be opened without it
+  --all              verify: all copies
+  --machine, --scopes, --no-browser  as in login
+
+Whoever has the phrase can read all copies. If you lose both phrase and key, nobody can read them any more.
+
+  spoor originals on --project '~/code/*'`,
   redact: `List the secrets in a file (- for standard input) that push would mask, by line and kind, without showing them.
 Exit code 1: there are some.
 
@@ -155,6 +177,7 @@ const words: Partial<Record<CommandName, string>> = {
   config: " [redact|pictures on|off [GLOB...]]",
   service: " status|start|stop|logs",
   redact: " --check FILE",
+  originals: " on|off|status|verify|key",
 };
 
 function composeHelp(name: CommandName | undefined): string {
@@ -177,6 +200,7 @@ More commands:
   spoor recall       print where an error came up before
   spoor resume       go on with a session from any machine
   spoor mcp          let an agent read your sessions
+  spoor originals    keep exact copies that only you can read
   spoor config       whether secrets are masked before sending, and pictures sent
   spoor redact       list the secrets in a file
   spoor service      status, start, stop and logs of the background service

@@ -28,6 +28,10 @@ export type Settings = {
   projects?: unknown;
   /** cli/projects/rules.ts has their form. */
   pictures?: unknown;
+  /** Exact copies are off without it; cli/projects/rules.ts has its form. */
+  originals?: unknown;
+  /** `install` has asked whether exact copies are wanted. */
+  askedOriginals?: boolean;
   agreedTo?: string[];
   /** Secrets are masked unless this is false. */
   redact?: boolean;

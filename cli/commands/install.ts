@@ -12,12 +12,14 @@ import { getPlaces, isOnPath } from "../install/places.ts";
 import { collectEnvironment, planProgram } from "../install/program.ts";
 import { findService, runAll } from "../install/services/service.ts";
 import { quoteSh } from "../install/tools.ts";
+import { takesOriginals } from "../originals/client.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { isPrivate } from "../server/origin.ts";
 import { requireServer, settingsPath, updateSettings } from "../settings.ts";
 import { styled } from "../terminal/terminal.ts";
 import { logIn } from "./login.ts";
+import { originals } from "./originals.ts";
 import { push } from "./push.ts";
 
 export async function install(context: Context): Promise<number> {
@@ -134,7 +136,11 @@ async function finish(
   await installation.noteFolders(settingsPath(host));
   await installation.noteFolders(join(stateFolder(host), "service.json"));
   await installation.save();
-  const isLoggedIn = values["no-login"] === true ? undefined : await ensureLogin(context, installation);
+  const wantsOriginals = values["no-login"] !== true && (await askForOriginals(context));
+  const scopes = { scopes: values.scopes ?? "ingest,read,originals" };
+  const approving = wantsOriginals ? { ...context, values: { ...values, ...scopes } } : context;
+  const isLoggedIn = values["no-login"] === true ? undefined : await ensureLogin(approving, installation);
+  if (wantsOriginals) await switchOriginalsOn(context);
   const isStarted = service === "ready" && (await start(context));
   terminal.say();
   if (isStarted) {
@@ -152,6 +158,32 @@ async function finish(
   return service === "impossible" && isLoggedIn === true
     ? push({ ...context, words: [] }, { usual: true })
     : exitCodes.done;
+}
+
+/** Asks once. */
+async function askForOriginals(context: Context): Promise<boolean> {
+  const { host, terminal, signal, values } = context;
+  const { originals, askedOriginals } = await loadSettings(context);
+  if (originals !== undefined || askedOriginals || !terminal.canAsk || values.yes === true) return false;
+  const { api } = await connect({ ...context, values: { ...values, patience: "5" } }, { token: "none" });
+  if (!(await takesOriginals(api))) return false;
+  terminal.say();
+  terminal.say("Spoor can also keep exact copies of the agents' files, to go on with a session on another machine.");
+  terminal.say("They are encrypted here, with a key that the server never has; secrets in them are not masked.");
+  terminal.say("You keep a recovery phrase: without it and the key, nobody can open them. Later: spoor originals on");
+  const isWanted = await terminal.ask("Keep exact copies?", signal);
+  signal.throwIfAborted();
+  await updateSettings(host, (now) => ({ ...now, askedOriginals: true }));
+  return isWanted;
+}
+
+async function switchOriginalsOn(context: Context): Promise<void> {
+  try {
+    await originals({ ...context, words: ["on"] });
+  } catch (error) {
+    if (!(error instanceof CommandError || error instanceof HttpError)) throw error;
+    context.terminal.warn(`Exact copies stay off: ${error.message} Try again with: spoor originals on`);
+  }
 }
 
 async function ensureLogin(context: Context, installation: Installation): Promise<boolean | undefined> {

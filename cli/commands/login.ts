@@ -9,7 +9,14 @@ import { Api, clock, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
 import { isPlain } from "../server/origin.ts";
 import { findTokenFault } from "../server/token.ts";
-import { type Account, areSettingsBroken, findTokenServer, settingsPath, updateSettings } from "../settings.ts";
+import {
+  type Account,
+  areSettingsBroken,
+  findTokenServer,
+  type Settings,
+  settingsPath,
+  updateSettings,
+} from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
 import { styled } from "../terminal/terminal.ts";
 
@@ -23,7 +30,7 @@ export async function logIn(context: Context): Promise<void> {
   const patient = { ...context, values: { ...values, patience: values.patience ?? "10" } };
   const connection = await connect(patient, { token: "none" });
   const machine = stringValue(context, "machine") ?? hostname();
-  const scopes = stringValue(context, "scopes")?.split(",");
+  const scopes = stringValue(context, "scopes")?.split(",") ?? findScopes(connection.settings);
   await keepBrokenSettings(context);
   await updateSettings(host, (now) => now); // fails now rather than after the approval
   const started = await startLogin(connection.api, { machine, ...(scopes && { scopes }) }, context);
@@ -45,6 +52,10 @@ export async function logIn(context: Context): Promise<void> {
   const isOverridden = host.env.SPOOR_TOKEN && findTokenServer(host) === connection.server;
   if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
+
+/** A server that knows no exact copies knows no scope for them, so it is asked for only while they are on. */
+const findScopes = ({ originals }: Settings): string[] | undefined =>
+  originals === undefined ? undefined : ["ingest", "read", "originals"];
 
 /** Moves unreadable settings aside, because the login replaces them. */
 async function keepBrokenSettings({ host, terminal }: Context): Promise<void> {

@@ -15,7 +15,15 @@ import { type PushResult, pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList, formatPictures } from "../terminal/format.ts";
-import { describeSent, sayLeftOut, warnInvalid, warnKept, warnRefused, warnUnsent } from "../terminal/outcomes.ts";
+import {
+  describeCopies,
+  describeSent,
+  sayLeftOut,
+  warnInvalid,
+  warnKept,
+  warnRefused,
+  warnUnsent,
+} from "../terminal/outcomes.ts";
 import { styled } from "../terminal/terminal.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
@@ -37,6 +45,8 @@ export async function push(context: Context, { usual = false } = {}): Promise<nu
   const { server } = target.connection;
   await sendTelemetry(context, target.connection, "push", result.stats);
   printResult(context, result, target);
+  const copies = context.words.length > 0 ? undefined : await target.originals.send(result.filter);
+  if (copies && copies.copies > 0) context.terminal.say(describeCopies(copies));
   const { sent, same, left, kept, milliseconds, filter } = result;
   const projectsLeftOut = filter.leftOut.size;
   const { secrets } = result;
@@ -50,6 +60,7 @@ export async function push(context: Context, { usual = false } = {}): Promise<nu
     projectsLeftOut,
     secrets,
     isRedacted,
+    ...(copies && { originals: copies }),
     milliseconds,
   });
 }

@@ -10,7 +10,7 @@ import { SessionFilter } from "../sessions/filter.ts";
 import { pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatDuration } from "../terminal/format.ts";
-import { describeSent, warnInvalid, warnKept, warnUnsent } from "../terminal/outcomes.ts";
+import { describeCopies, describeSent, warnInvalid, warnKept, warnUnsent } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/terminal.ts";
 import type { LookedAt, RoundReport, RoundRequest } from "../watching/sender-process.ts";
 
@@ -58,8 +58,7 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   warnInvalid(terminal, [{ invalid: samples.length, invalidSamples: samples }]);
   if (isFirst) for (const message of filter.describeUnmatched().messages) terminal.warn(message);
   if (sent.sessions > 0) {
-    const at = new Date().toTimeString().slice(0, 8);
-    terminal.say(styled("dim", at), `  ${describeSent(sent)} `, styled("dim", formatDuration(milliseconds)));
+    terminal.say(styled("dim", formatClock()), `  ${describeSent(sent)} `, styled("dim", formatDuration(milliseconds)));
   }
   if (sent.sessions > 0) saySent(terminal, secrets, target.maskKey !== undefined);
   warnUnsent(terminal, left);
@@ -67,6 +66,10 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   if (sent.sessions > 0 || left.length > 0) {
     terminal.json({ event: "sent", at: new Date().toISOString(), sent, left, kept });
   }
+  target.originals.start(filter, (copies) => {
+    terminal.say(styled("dim", formatClock()), `  ${describeCopies(copies)}`);
+    terminal.json({ event: "copied", at: new Date().toISOString(), originals: copies });
+  });
   return {
     lookedAt: listLookedAt(searches, context.host),
     milliseconds,
@@ -74,6 +77,8 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
     carried: { unsendable: target.record.unsendable, reported: [...reported, ...samples] },
   };
 }
+
+const formatClock = (): string => new Date().toTimeString().slice(0, 8);
 
 function makeSearches(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<string, Search> {
   const searches = new Map<string, Search>();

@@ -47,6 +47,11 @@ const pathOf = (source: string, sourceId: string): string => `/api/originals/${e
 const isStatus = (error: unknown, ...statuses: number[]): error is HttpError =>
   error instanceof HttpError && statuses.includes(error.status);
 
+/** Servers before version 0.4 take no copies. */
+export async function takesOriginals(api: Api): Promise<boolean> {
+  return isFields((await api.request("/api/limits")).body.originals);
+}
+
 /** @returns undefined if the account has none @throws as `Api.request` */
 export async function fetchKey(api: Api): Promise<ServerKey | undefined> {
   try {

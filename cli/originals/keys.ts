@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { configFolder, readTextIfAny, writeFileAtomically } from "../files/state-files.ts";
@@ -14,6 +14,7 @@ export const recipientPath = (host: Host): string => join(configFolder(host), "o
 
 const secretPrefix = "AGE-SECRET-KEY-1";
 const recipientForm = /^age1[02-9ac-hj-np-z]{58}$/;
+const armorStart = "-----BEGIN AGE ENCRYPTED FILE-----";
 const charactersPerGroup = 5;
 
 export async function createIdentity(): Promise<Identity> {
@@ -102,7 +103,9 @@ export async function openSealedIdentity(sealed: Uint8Array, passphrase: string)
   const decrypter = new Decrypter();
   decrypter.addPassphrase(passphrase);
   try {
-    return await parseKeyFile(await decrypter.decrypt(sealed, "text"));
+    const text = Buffer.from(sealed).toString("latin1").trim();
+    const bytes = text.startsWith(armorStart) ? armor.decode(text) : sealed;
+    return await parseKeyFile(await decrypter.decrypt(bytes, "text"));
   } catch {
     return undefined;
   }

@@ -57,6 +57,12 @@ export class ProjectRules {
     return ProjectRules.of(host, { projects: (await readSettings(host)).pictures });
   }
 
+  /** @returns undefined while no exact copies are sent @throws as `open` */
+  static async openForOriginals(host: Host): Promise<ProjectRules | undefined> {
+    const { originals } = await readSettings(host);
+    return originals === undefined ? undefined : ProjectRules.of(host, { projects: originals });
+  }
+
   static of(host: Host, { projects = [] }: Pick<Settings, "projects">): ProjectRules {
     if (isRules(projects)) return new ProjectRules(host, projects);
     const problem = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;

@@ -12,13 +12,18 @@ import type { SentRecord } from "./sent-record.ts";
 /**
  * @param onUnchanged called with the number of selected sessions in each other input
  * @param pictures without it, sessions that lack pictures count as sent
+ * @param onFound called with every input that is not left out by options
  */
 export async function* findChangedInputs(
   context: Context,
   filter: SessionFilter,
   record: SentRecord | undefined,
   onUnchanged: (sessions: number) => void,
-  { searches, pictures }: { searches?: Searches | undefined; pictures?: PictureSender } = {},
+  {
+    searches,
+    pictures,
+    onFound,
+  }: { searches?: Searches | undefined; pictures?: PictureSender; onFound?: (input: AdapterInput) => void } = {},
 ): AsyncGenerator<AdapterInput> {
   await filter.open();
   for await (const input of findSelectedInputs(context, filter, searches)) {
@@ -28,6 +33,7 @@ export async function* findChangedInputs(
       filter.noteLeftOut(record?.getLabels(input), name);
       continue;
     }
+    onFound?.(input);
     if (record?.isUnsendable(input)) continue;
     const leftOut = record?.getLeftOutLabels(input) ?? [];
     if (!leftOut.every((session) => filter.leavesOut(session))) {

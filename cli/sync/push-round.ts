@@ -48,8 +48,9 @@ export async function pushOnce(
       round.same += sessions;
     };
     target.pictures.begin();
-    const { record, pictures } = target;
-    const inputs = findChangedInputs(context, filter, record, onUnchanged, { searches, pictures });
+    const { record, pictures, originals } = target;
+    const onFound = (input: AdapterInput) => originals.note(input);
+    const inputs = findChangedInputs(context, filter, record, onUnchanged, { searches, pictures, onFound });
     for await (const input of inputs) await round.push(input);
     return await round.finish();
   } finally {

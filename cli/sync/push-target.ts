@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import { OriginalsSender } from "../originals/send.ts";
 import { loadMaskKey } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from "../server/connection.ts";
@@ -16,6 +17,7 @@ export type PushTarget = {
   compressor: Compressor;
   record: SentRecord;
   pictures: PictureSender;
+  originals: OriginalsSender;
   checkpoints: Checkpoints;
   maskKey: Buffer | undefined;
   /** The server supports `append`, as far as known. */
@@ -36,6 +38,7 @@ export async function openTarget(context: Context): Promise<PushTarget> {
     compressor: createCompressor(limits.contentEncodings),
     record,
     pictures: new PictureSender(connection.api),
+    originals: new OriginalsSender(context, { api: connection.api, server: connection.server, account, record }),
     checkpoints: new Checkpoints(context.host, `${connection.server}\n${account.userId}`),
     maskKey: await loadMaskKey(context),
     knowsAppend: true,

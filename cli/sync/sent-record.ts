@@ -19,7 +19,7 @@ import { takeTurn } from "./turn.ts";
 export const sessionKey = ({ source, sourceId }: { source: string; sourceId: string }): string =>
   `${source}/${sourceId}`;
 
-const splitKey = (key: string) => ({
+export const splitKey = (key: string) => ({
   source: key.slice(0, key.indexOf("/")),
   sourceId: key.slice(key.indexOf("/") + 1),
 });
@@ -137,6 +137,12 @@ export class SentRecord {
   getLabels(input: AdapterInput): RecordedSession[] | undefined {
     const labels = this.#inputs.get(inputKey(input))?.labels;
     return labels && Object.values(labels);
+  }
+
+  /** The sessions that an input has, without those of left-out projects. */
+  getSessions(input: AdapterInput): [key: string, RecordedSession][] {
+    const { labels = {}, sessions = {} } = this.#inputs.get(inputKey(input)) ?? {};
+    return Object.entries(labels).filter(([key]) => Object.hasOwn(sessions, key));
   }
 
   findSessionsLackingPictures(input: AdapterInput): [string, RecordedSession][] {

@@ -5,8 +5,8 @@ const GiB = 1024 * MiB;
 /** Formats a whole number as "12,345"; loading Intl would take 20 ms. */
 export const formatNumber = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
-export const formatCount = (count: number, noun: string): string =>
-  `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const formatCount = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? noun : plural}`;
 
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);

@@ -1,8 +1,9 @@
+import type { SentCopies } from "../originals/send.ts";
 import { program } from "../program.ts";
 import { addInvalid, type InvalidEntries } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import type { KeptSession } from "../sync/jobs.ts";
-import { formatCount, formatNumber } from "./format.ts";
+import { formatBytes, formatCount, formatNumber } from "./format.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
 /** "1 new, 0 updated; 4 messages written." */
@@ -19,6 +20,9 @@ export function describeSent(sent: {
   if (kept > 0) parts.push(`${formatNumber(kept)} kept (deleted on the server, or longer there)`);
   return `${parts.join(", ")}; ${formatCount(written, "message")} written.`;
 }
+
+export const describeCopies = ({ copies, wireBytes }: SentCopies): string =>
+  `Exact copies of ${formatCount(copies, "session")} were sent, ${formatBytes(wireBytes)}.`;
 
 export function sayLeftOut(terminal: Terminal, projects: { size: number }): void {
   if (projects.size === 0) return;

@@ -1,3 +1,4 @@
+import { on } from "node:events";
 import { createInterface } from "node:readline";
 import { styleText } from "node:util";
 import { chooseRow } from "./choose.ts";
@@ -24,6 +25,8 @@ export type Column = { title: string; align: "left" | "right" };
 const minProgressIntervalMs = 100;
 /** Maximum for each part of a line, so that an error's text can't push everything else off the screen. */
 const maxPartLength = 2000;
+
+const maxGivenBytes = 1024 * 1024;
 
 /** Everything written is one line of visible text without tokens. */
 export class Terminal {
@@ -150,6 +153,59 @@ export class Terminal {
       rows.map((row) => this.plain(row)),
       signal,
     );
+  }
+
+  /**
+   * @param isHidden the terminal shows nothing of what is typed
+   * @returns undefined if nobody can answer
+   */
+  async askText(question: string, signal: AbortSignal, isHidden = false): Promise<string | undefined> {
+    if (!this.canAsk || !this.#input) return undefined;
+    this.clear();
+    this.#err.write(`${this.plain(question)} `);
+    const input = this.#input();
+    input.ref?.();
+    try {
+      if (isHidden && typeof input.setRawMode === "function") return await this.#readHidden(input, signal);
+      for await (const line of createInterface({ input, terminal: false, signal })) return line;
+      this.#err.write("\n");
+      return undefined;
+    } finally {
+      input.pause();
+      input.unref?.();
+    }
+  }
+
+  async #readHidden(input: NodeJS.ReadStream, signal: AbortSignal): Promise<string | undefined> {
+    input.setRawMode(true);
+    let text = "";
+    try {
+      for await (const [chunk] of on(input, "data", { signal })) {
+        for (const character of String(chunk)) {
+          if (character === "\r" || character === "\n") return text;
+          if (character === "\u0003" || character === "\u0004") return undefined;
+          text = character === "\u007f" || character === "\b" ? text.slice(0, -1) : text + character;
+        }
+      }
+      return undefined;
+    } finally {
+      input.setRawMode(false);
+      this.#err.write("\n");
+    }
+  }
+
+  /** Reads what a file or another program gives; empty if a person sits there. */
+  async readGiven(): Promise<string> {
+    const input = this.#input?.();
+    if (!input || input.isTTY) return "";
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    for await (const part of input) {
+      bytes += part.length;
+      if (bytes > maxGivenBytes) break;
+      parts.push(Buffer.from(part));
+    }
+    return Buffer.concat(parts).toString();
   }
 
   #writeOut(line: string): void {

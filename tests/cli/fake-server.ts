@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import { sha256 } from "#lib/core/digest";
+import { fakeOriginals } from "../support/fake-originals.ts";
 
 type Trace = {
   source: string;
@@ -52,6 +53,7 @@ export async function startFake(options: Options = {}) {
     pictures: new Map<string, { mediaType: string; bytes: number }>(),
     telemetry: [] as unknown[],
     requests: [] as string[],
+    originals: fakeOriginals(),
   };
   const keys = new Map<string, string>();
   const delivered = { text: "", version: "" };
@@ -71,14 +73,16 @@ export async function startFake(options: Options = {}) {
         failing.headers,
       );
     const path = request.url ?? "";
-    if (path === "/api/limits") return send(response, 200, { ok: true, ingest: limits, client: describe(delivered) });
+    if (path === "/api/limits")
+      return send(response, 200, { ok: true, ingest: limits, originals: {}, client: describe(delivered) });
     if (path === "/spoor.mjs") return void response.writeHead(200).end(delivered.text);
     if (path === "/api/cli/session")
       return send(response, 200, {
         ok: true,
         userId: "u1",
         user: { name: "Ada", email: "ada@example.org" },
-        machine: "m",
+        machine: state.originals.machine,
+        scopes: state.originals.scopes,
         expiresAt: "2027-01-01T00:00:00.000Z",
       });
     if (path === "/api/cli/telemetry")
@@ -90,6 +94,7 @@ export async function startFake(options: Options = {}) {
     if (path === "/api/ingest")
       return send(response, 202, { ok: true, jobId: accept(request, body), status: "queued" });
     if (path.startsWith("/api/pictures/") && takesPictures) return answerPicture(request, response, body);
+    if (state.originals.handle(request, response, body)) return;
     const index = Number(path.split("-").at(-1));
     const upload = state.uploads[index];
     if (upload) return send(response, 200, jobOf(upload));

@@ -17,17 +17,23 @@ type Options = {
   columns?: number | undefined;
   /** What they type. */
   answer?: string;
+  /** What they type at each question, having seen the output before it. */
+  answers?: (question: string, output: string) => string;
 };
 
 /** Runs a command in the test's own process, which is ten times as quick as starting the client. */
 export async function runInside(
   command: (context: Context) => Promise<unknown>,
   host: Host,
-  { words = [], values = {}, columns, answer }: Options = {},
+  { words = [], values = {}, columns, answer, answers }: Options = {},
 ) {
   const written = { output: "", errors: "" };
   const stream = (name: "output" | "errors") => ({
-    write: (text: string) => (written[name] += text),
+    write: (text: string) => {
+      written[name] += text;
+      const isQuestion = name === "errors" && / $/.test(text);
+      if (answers && isQuestion) input.write(`${answers(text, written.output)}\n`);
+    },
     on: () => {},
     isTTY: columns !== undefined,
     columns,

@@ -1,0 +1,188 @@
+import type { Host } from "../adapters/adapter.ts";
+import { CommandError } from "../errors.ts";
+import { foldHome } from "../projects/rules.ts";
+import { type Api, HttpError } from "../server/api.ts";
+import type { SessionLabels } from "../sessions/session.ts";
+import { adoptOriginal, type Refusal } from "./adopt.ts";
+import { getOriginal, type Manifest, putOriginal, putPart, type StoredOriginal } from "./client.ts";
+import type { SessionFiles } from "./collect.ts";
+import type { CopyState, CopyStates, KnownFile } from "./copy-states.ts";
+import { countKeptParts, sendFile } from "./file-parts.ts";
+import { encodeHead, encodePart, type HeadPart } from "./format.ts";
+import { readGit } from "./git.ts";
+
+export type LocalSession = {
+  key: string;
+  source: string;
+  sourceId: string;
+  labels: SessionLabels;
+  found: SessionFiles;
+};
+
+/** `secret` is undefined on a machine that can only add copies. */
+export type Keys = { recipient: string; secret: string | undefined };
+
+export type Refused = { refusal: Refusal; machine: string };
+
+export type CopyTarget = { host: Host; api: Api; states: CopyStates; machine: string; keys: Keys };
+
+const maxTries = 4;
+
+export const joinStamps = ({ files }: SessionFiles): string =>
+  files.map(({ name, stamp }) => `${name} ${stamp}`).join("\n");
+
+/** Tells whether the server has all of a session, in as few parts as it should be. */
+export function isComplete({ version, files }: CopyState, found: SessionFiles, now = Date.now()): boolean {
+  const known = new Map(files.map((file) => [file.name, file]));
+  return version !== undefined && found.files.every((file) => isSent(file, known.get(file.name), now));
+}
+
+const isSent = (file: SessionFiles["files"][number], known: KnownFile | undefined, now: number): known is KnownFile =>
+  known?.stamp === file.stamp && countKeptParts(known.parts, file.modifiedAt, now) === known.parts.length;
+
+/**
+ * Sends the parts that the server lacks and then the manifest, so that a copy is complete at any time.
+ *
+ * @param force replaces what another machine has written
+ * @param onBytes is called with the bytes of each request
+ * @returns the reason if another machine's copy stays; `deleted` if the server refuses a deleted session
+ * @throws as `Api.request`, and if a file can't be read
+ */
+export async function sendSession(
+  session: LocalSession,
+  target: CopyTarget,
+  { state, force, onBytes }: { state: CopyState | undefined; force: boolean; onBytes: (bytes: number) => void },
+): Promise<"sent" | "deleted" | Refused> {
+  const { recipient } = target.keys;
+  const sending = new SessionSending(session, target, onBytes);
+  let known: CopyState = state ?? { recipient, version: undefined, files: [] };
+  for (let attempt = 0; attempt < maxTries; attempt++) {
+    if (known.version === undefined) {
+      const adopted = await sending.adopt(known, force);
+      if ("refusal" in adopted) return adopted;
+      known = adopted;
+    }
+    const files = await sending.sendFiles(known);
+    const outcome = await sending.finish(files, known.version);
+    if (outcome === "deleted") return outcome;
+    if (outcome === "changed") known = { ...known, version: undefined, files };
+    else if ("version" in outcome) {
+      await target.states.write(session.key, { recipient, version: outcome.version, files, sentAt: Date.now() });
+      return "sent";
+    } else known = { ...known, files: withoutMissing(files, new Set(outcome.missing)) };
+  }
+  throw new CommandError("failed", `The copy of ${session.sourceId} changed on the server again and again.`);
+}
+
+/** Parts that were never in a manifest are gone after a day. */
+const withoutMissing = (files: KnownFile[], missing: ReadonlySet<string>): KnownFile[] =>
+  files.filter(({ parts }) => !parts.some(({ sha256 }) => missing.has(sha256)));
+
+class SessionSending {
+  readonly #session: LocalSession;
+  readonly #target: CopyTarget;
+  readonly #onBytes: (bytes: number) => void;
+
+  constructor(session: LocalSession, target: CopyTarget, onBytes: (bytes: number) => void) {
+    this.#session = session;
+    this.#target = target;
+    this.#onBytes = onBytes;
+  }
+
+  /** @param known what this machine has sent, whose version is not known */
+  async adopt(known: CopyState, force: boolean): Promise<CopyState | Refused> {
+    const { source, sourceId, found } = this.#session;
+    const { api, keys, machine } = this.#target;
+    const remote = await getOriginal(api, source, sourceId);
+    if (!remote) return known;
+    // The answer to the request that stored it was lost.
+    if (isOwn(remote, known)) return { ...known, version: remote.version };
+    const adopted = await adoptOriginal(remote, found, { ...keys, machine });
+    if (typeof adopted !== "string") return adopted;
+    return force
+      ? { recipient: keys.recipient, version: remote.version, files: [] }
+      : { refusal: adopted, machine: remote.machine };
+  }
+
+  /** Files that the agent has deleted stay in the copy. */
+  async sendFiles(known: CopyState): Promise<KnownFile[]> {
+    const { files } = this.#session.found;
+    const now = Date.now();
+    const names = new Set(files.map(({ name }) => name));
+    const [main, ...others] = known.files;
+    const gone = (main?.name === files[0]?.name ? others : []).filter(({ name }) => !names.has(name));
+    const sent: KnownFile[] = [];
+    for (const file of files) {
+      const before = known.files.find(({ name }) => name === file.name);
+      const save = async (part: KnownFile) => {
+        const rest = known.files.filter(({ name }) => name !== file.name && !sent.some((one) => one.name === name));
+        await this.#target.states.write(this.#session.key, { ...known, files: [...sent, part, ...rest] });
+      };
+      if (isSent(file, before, now)) sent.push(before);
+      else sent.push(await sendFile(file, before, { now, put: (plain) => this.#putPart(plain), onProgress: save }));
+    }
+    return [...sent, ...gone];
+  }
+
+  async #putPart(plain: Buffer): Promise<HeadPart> {
+    const { api, keys } = this.#target;
+    const { sha256, bytes } = await encodePart(plain, keys.recipient);
+    await putPart(api, sha256, bytes);
+    this.#onBytes(bytes.length);
+    return { sha256, bytes: plain.length };
+  }
+
+  async finish(files: KnownFile[], version: string | undefined) {
+    const { api } = this.#target;
+    const manifest = await this.#makeManifest(files);
+    try {
+      const outcome = await putOriginal(api, this.#session, manifest, version);
+      this.#onBytes(Math.ceil(manifest.head.length / 3) * 4 + 67 * manifest.parts.length);
+      return outcome;
+    } catch (error) {
+      if (error instanceof HttpError && error.status === 410) return "deleted";
+      throw error;
+    }
+  }
+
+  async #makeManifest(files: KnownFile[]): Promise<Manifest> {
+    const { source, sourceId, labels, found } = this.#session;
+    const { host, keys, machine } = this.#target;
+    const { cwd } = labels;
+    const head = await encodeHead(
+      {
+        format: 1,
+        agent: source,
+        agentVersion: (await found.readVersion()) ?? null,
+        sourceId,
+        machine,
+        home: foldHome(found.home, host),
+        cwd: cwd ?? null,
+        git: cwd === undefined ? null : readGit(cwd),
+        writtenAt: new Date().toISOString(),
+        files: files.map(({ name, bytes, sha256, modifiedAt, parts }) => ({
+          path: `${found.folder}/${name}`,
+          bytes,
+          sha256,
+          modifiedAt: new Date(modifiedAt).toISOString(),
+          parts,
+        })),
+      },
+      keys.recipient,
+    );
+    return {
+      recipient: keys.recipient,
+      files: files.length,
+      plainBytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      head,
+      parts: files.flatMap(({ parts }) => parts.map(({ sha256 }) => sha256)),
+    };
+  }
+}
+
+function isOwn(remote: StoredOriginal, { files }: CopyState): boolean {
+  const own = files.flatMap(({ parts }) => parts.map(({ sha256 }) => sha256));
+  return (
+    own.length > 0 && own.length === remote.parts.length && own.every((one, at) => remote.parts[at]?.sha256 === one)
+  );
+}

@@ -1,0 +1,213 @@
+import { type Context, listValue } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { program } from "../program.ts";
+import { foldHome, ProjectRules } from "../projects/rules.ts";
+import { type Api, HttpError } from "../server/api.ts";
+import type { SessionFilter } from "../sessions/filter.ts";
+import type { AdapterInput } from "../sessions/inputs.ts";
+import { type SentRecord, splitKey } from "../sync/sent-record.ts";
+import type { Refusal } from "./adopt.ts";
+import { fetchKey, putKey } from "./client.ts";
+import { agents, type SessionFiles } from "./collect.ts";
+import { type CopyState, CopyStates } from "./copy-states.ts";
+import { formatFingerprint, getFingerprint, readIdentity, readRecipient } from "./keys.ts";
+import { isComplete, joinStamps, type Keys, type LocalSession, type Refused, sendSession } from "./send-session.ts";
+
+export type SentCopies = { copies: number; wireBytes: number; refused: number };
+
+type Target = { api: Api; server: string; account: { userId: string; machine: string }; record: SentRecord };
+
+type Round = { filter: SessionFilter; rules: ProjectRules; keys: Keys; isPatient: boolean };
+
+/** What is rewritten with each message is sent in the background after a rest, or at the latest after a while. */
+const [restMs, maxRestMs] = [60_000, 600_000];
+/** By then, small parts are merged. */
+const settledMs = 600_000;
+
+/** Sends exact copies of sessions that were sent. Nothing that fails here keeps a session from being sent. */
+export class OriginalsSender {
+  readonly #context: Context;
+  readonly #target: Target;
+  readonly #states: CopyStates;
+  #noted = new Map<string, AdapterInput>();
+  /** The stamps of copies to which nothing is to be done. */
+  readonly #settled = new Map<string, string>();
+  readonly #warned = new Set<string>();
+  #isKeyChecked = false;
+  #background: Promise<void> | undefined;
+  #next: SessionFilter | undefined;
+  #sent: SentCopies = { copies: 0, wireBytes: 0, refused: 0 };
+
+  constructor(context: Context, target: Target) {
+    this.#context = context;
+    this.#target = target;
+    this.#states = new CopyStates(context.host, `${target.server}\n${target.account.userId}`);
+  }
+
+  /** Notes an input, changed or not, for the next sending. */
+  note(input: AdapterInput): void {
+    if (Object.hasOwn(agents, input.adapter.name)) this.#noted.set(`${input.adapter.name}:${input.path}`, input);
+  }
+
+  /** Sends while the caller does other things. @param onSent is called if copies were sent */
+  start(filter: SessionFilter, onSent: (sent: SentCopies) => void): void {
+    this.#next = filter;
+    this.#background ??= this.#sendNext(onSent).finally(() => {
+      this.#background = undefined;
+    });
+  }
+
+  /** Is resolved while nothing is sent in the background. */
+  get idle(): Promise<void> {
+    return this.#background ?? Promise.resolve();
+  }
+
+  async #sendNext(onSent: (sent: SentCopies) => void): Promise<void> {
+    for (let filter = this.#next; filter; filter = this.#next) {
+      this.#next = undefined;
+      const sent = await this.send(filter, { isPatient: true });
+      if (sent && sent.copies > 0) onSent(sent);
+      if (this.#context.signal.aborted) return;
+    }
+  }
+
+  /** What fails is only warned of. @returns undefined if exact copies are off */
+  async send(filter: SessionFilter, { isPatient = false } = {}): Promise<SentCopies | undefined> {
+    const noted = this.#noted;
+    this.#noted = new Map();
+    this.#sent = { copies: 0, wireBytes: 0, refused: 0 };
+    try {
+      const rules = await ProjectRules.openForOriginals(this.#context.host);
+      if (!rules) return undefined;
+      const keys = await this.#readKeys();
+      if (keys) await this.#sendAll(noted, { filter, rules, keys, isPatient });
+    } catch (error) {
+      if (!this.#context.signal.aborted) this.#warn(describeFailure(error));
+    }
+    return this.#sent;
+  }
+
+  #warn(message: string): void {
+    if (!this.#warned.has(message)) this.#context.terminal.warn(message);
+    this.#warned.add(message);
+  }
+
+  async #readKeys(): Promise<Keys | undefined> {
+    const recipient = await readRecipient(this.#context.host);
+    if (recipient === undefined) {
+      this.#warn(`Exact copies are on, but this machine has no key for them. Get one with: ${program} originals on`);
+      return undefined;
+    }
+    if (!this.#isKeyChecked) await checkKey(this.#target.api, recipient);
+    this.#isKeyChecked = true;
+    return { recipient, secret: (await readIdentity(this.#context.host))?.secret };
+  }
+
+  async #sendAll(noted: ReadonlyMap<string, AdapterInput>, round: Round): Promise<void> {
+    const { signal, terminal, host } = this.#context;
+    const seen = new Set<string>();
+    for (const input of noted.values()) {
+      signal.throwIfAborted();
+      terminal.progress(
+        () => `Sending  exact copies: ${this.#sent.copies} sent, ${seen.size} of ${noted.size} looked at`,
+      );
+      try {
+        const session = await this.#findSession(input, seen, round);
+        if (session) await this.#sendSession(session, round);
+      } catch (error) {
+        if (signal.aborted || error instanceof HttpError || error instanceof CommandError) throw error;
+        this.#warn(`No exact copy of ${foldHome(input.path, host)} was sent: ${(error as Error).message}.`);
+      }
+    }
+  }
+
+  async #findSession(input: AdapterInput, seen: Set<string>, round: Round): Promise<LocalSession | undefined> {
+    const { record } = this.#target;
+    const agent = agents[input.adapter.name];
+    const main = await agent?.findMain(input.path);
+    if (!agent || main === undefined || seen.has(main)) return undefined;
+    seen.add(main);
+    const one = record
+      .getSessions({ ...input, path: main })
+      .map(([key, labels]) => ({ key, labels, ...splitKey(key) }))
+      .find(({ sourceId }) => !sourceId.includes("/"));
+    if (!one || !record.getState(one.key) || record.getKept(one.key)?.reason === "deleted") return undefined;
+    const { filter, rules } = round;
+    const isLeftOut = filter.leavesOut(one.labels) || rules.findExclusion(one.labels) !== undefined;
+    if (isLeftOut || !filter.wantsSession(one.labels, input.adapter.name)) return undefined;
+    const found = await agent.gather(main);
+    return found && { ...one, found };
+  }
+
+  async #sendSession(session: LocalSession, { keys, isPatient }: Round): Promise<void> {
+    const { key, found } = session;
+    const stamps = joinStamps(found);
+    const force = listValue(this.#context, "replace").includes(session.sourceId);
+    if (this.#settled.get(key) === stamps && !force) return;
+    const stored = await this.#states.read(key);
+    const state = stored?.recipient === keys.recipient ? stored : undefined;
+    const isRefused = state?.refused === stamps && !force;
+    if (isRefused || (state && isComplete(state, found))) {
+      const isOld = found.files.every(({ modifiedAt }) => Date.now() - modifiedAt > settledMs);
+      if (isRefused || isOld) this.#settled.set(key, stamps);
+      return;
+    }
+    if (isPatient && isBusy(found, state)) return;
+    const { host } = this.#context;
+    const { api, account } = this.#target;
+    const onBytes = (bytes: number) => {
+      this.#sent.wireBytes += bytes;
+    };
+    const target = { host, api, states: this.#states, machine: account.machine, keys };
+    const outcome = await sendSession(session, target, { state, force, onBytes });
+    if (outcome === "sent") this.#sent.copies++;
+    else {
+      await this.#states.write(key, { recipient: keys.recipient, version: undefined, files: [], refused: stamps });
+      if (outcome !== "deleted") this.#noteRefused(session, outcome);
+    }
+  }
+
+  #noteRefused({ source, sourceId }: LocalSession, { refusal, machine }: Refused): void {
+    this.#sent.refused++;
+    const advice = `Replace it with: ${program} push --replace ${sourceId}`;
+    this.#warn(
+      `! The exact copy of ${source} ${sourceId} stays as "${machine}" sent it: ${refusals[refusal]}. ${advice}`,
+    );
+  }
+}
+
+const refusals: Record<Refusal, string> = {
+  longer: "it goes on where this machine's session ends",
+  different: "it went on differently there",
+  unreadable: "this machine can't read it to compare",
+};
+
+function isBusy({ isRewritten, files }: SessionFiles, state: CopyState | undefined): boolean {
+  if (!isRewritten) return false;
+  const now = Date.now();
+  const isResting = files.every(({ modifiedAt }) => now - modifiedAt >= restMs);
+  return !isResting && now - (state?.sentAt ?? 0) < maxRestMs;
+}
+
+/**
+ * Nothing is encrypted to a key that only the server names.
+ *
+ * @throws CommandError if the account has another key
+ */
+export async function checkKey(api: Api, recipient: string): Promise<void> {
+  const known = await fetchKey(api);
+  if (known?.recipient === recipient) return;
+  if (!known && (await putKey(api, recipient))) return;
+  const theirs = formatFingerprint(getFingerprint((known ?? (await fetchKey(api)))?.recipient ?? ""));
+  const ours = formatFingerprint(getFingerprint(recipient));
+  throw new CommandError(
+    "failed",
+    `The server names another key for exact copies (${theirs}) than this machine trusts (${ours}), so nothing is encrypted to it. If you changed the key on another machine, compare the fingerprints there and take it with: ${program} originals key import`,
+  );
+}
+
+function describeFailure(error: unknown): string {
+  if (error instanceof HttpError && error.status === 403)
+    return `Exact copies were not sent: this machine's login does not allow them. Allow them with: ${program} originals on`;
+  return `Exact copies were not sent: ${(error as Error).message}`;
+}

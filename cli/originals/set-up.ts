@@ -1,0 +1,125 @@
+import { rename } from "node:fs/promises";
+import { type Context, commandHint } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { program } from "../program.ts";
+import { foldHome } from "../projects/rules.ts";
+import type { Api } from "../server/api.ts";
+import { styled } from "../terminal/terminal.ts";
+import { fetchKey, putKey } from "./client.ts";
+import {
+  createIdentity,
+  formatFingerprint,
+  formatPhrase,
+  getFingerprint,
+  type Identity,
+  isRecipient,
+  keyPath,
+  parsePhrase,
+  pinRecipient,
+  readIdentity,
+  readRecipient,
+  writeIdentity,
+} from "./keys.ts";
+import { checkKey } from "./send.ts";
+
+const maxTries = 3;
+
+export const showFingerprint = (recipient: string): string => formatFingerprint(getFingerprint(recipient));
+
+/**
+ * Makes this machine able to add copies: it makes the account's key, or trusts the one that another machine made.
+ *
+ * @param isNewKey replaces the account's key, after which earlier copies need the old one
+ * @returns the recipient
+ * @throws CommandError if nobody agrees, or the server names another key than this machine trusts
+ */
+export async function setUpKey(context: Context, api: Api, isNewKey = false): Promise<string> {
+  const known = await fetchKey(api);
+  if (isNewKey) return makeKey(context, api, known?.recipient);
+  const trusted = await readRecipient(context.host);
+  if (trusted !== undefined) {
+    await checkKey(api, trusted);
+    return trusted;
+  }
+  return known ? trust(context, known.recipient) : makeKey(context, api, undefined);
+}
+
+async function trust(context: Context, recipient: string): Promise<string> {
+  const { host, terminal, signal, values } = context;
+  if (!isRecipient(recipient)) throw new CommandError("failed", "The server's key for exact copies is no age key.");
+  const fingerprint = showFingerprint(recipient);
+  terminal.say("Another machine has made the key of this account for exact copies. Its fingerprint:");
+  terminal.say();
+  terminal.say("  ", styled("bold", fingerprint));
+  terminal.say();
+  terminal.say(`Compare it with \`${program} originals key show\` there: the server could name a key of its own.`);
+  if (values.yes !== true) {
+    requireTerminal(context);
+    if (!(await terminal.ask("Is it the same?", signal))) throw new CommandError("failed", "No key was trusted.");
+  }
+  await pinRecipient(host, recipient);
+  terminal.say("This machine can add copies now. To read them here, too, bring the key from the other machine:");
+  terminal.say(`  ${program} originals key export   there, and   ${program} originals key import   here`);
+  return recipient;
+}
+
+function requireTerminal(context: Context): void {
+  if (context.terminal.canAsk) return;
+  const hint = commandHint(context, "originals on --yes");
+  throw new CommandError("usage", `Nobody can answer here. To go on without being asked: ${hint}`);
+}
+
+async function makeKey(context: Context, api: Api, replaced: string | undefined): Promise<string> {
+  const { host, values } = context;
+  if (values.yes !== true) requireTerminal(context);
+  const identity = await createIdentity();
+  await confirmPhrase(context, identity, replaced);
+  await putAside(context, identity.recipient);
+  await writeIdentity(host, identity);
+  if (await putKey(api, identity.recipient, replaced && getFingerprint(replaced))) return identity.recipient;
+  await rename(keyPath(host), `${keyPath(host)}.unused`);
+  throw new CommandError(
+    "failed",
+    "Another machine has made a key at the same moment. Run this again to use that one.",
+  );
+}
+
+/** No key is ever deleted: it may open copies. @param recipient of the key that comes in its place */
+export async function putAside({ host, terminal }: Context, recipient: string): Promise<void> {
+  const identity = await readIdentity(host);
+  if (!identity || identity.recipient === recipient) return;
+  const path = `${keyPath(host)}.${getFingerprint(identity.recipient)}`;
+  await rename(keyPath(host), path);
+  terminal.say(`The key that was here is kept in ${foldHome(path, host)}.`);
+}
+
+async function confirmPhrase(context: Context, identity: Identity, replaced: string | undefined): Promise<void> {
+  const { host, terminal, signal, values } = context;
+  terminal.say("This is the recovery phrase of your exact copies:");
+  terminal.say();
+  for (const line of splitPhrase(formatPhrase(identity))) terminal.say("  ", styled("bold", line));
+  terminal.say();
+  terminal.say(
+    `Write it down, or keep it in a password manager. The key also stays in ${foldHome(keyPath(host), host)}.`,
+  );
+  terminal.say(styled("bold", "Without both, nobody can open the copies, not even the server's operator."));
+  if (replaced !== undefined)
+    terminal.say(`Copies under the old key (${showFingerprint(replaced)}) can be opened with the old key only.`);
+  if (values.yes === true) return;
+  for (let tries = 0; tries < maxTries; tries++) {
+    const given = await terminal.askText("Type or paste the phrase, to see that you have it:", signal);
+    if (given === undefined) break;
+    if ((await parsePhrase(given))?.secret === identity.secret) return;
+    terminal.warn("That is not the phrase.");
+  }
+  throw new CommandError("failed", "The phrase was not confirmed, so no key was made.");
+}
+
+const groupsPerLine = 6;
+
+export function splitPhrase(phrase: string): string[] {
+  const groups = phrase.split(" ");
+  return Array.from({ length: Math.ceil(groups.length / groupsPerLine) }, (_, line) =>
+    groups.slice(line * groupsPerLine, (line + 1) * groupsPerLine).join(" "),
+  );
+}

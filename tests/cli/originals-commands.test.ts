@@ -1,0 +1,283 @@
+import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { armor, Decrypter, Encrypter } from "age-encryption";
+import { describe, expect, test } from "vitest";
+import type { Host } from "../../cli/adapters/adapter.ts";
+import { originals } from "../../cli/commands/originals.ts";
+import type { Context } from "../../cli/context.ts";
+import { createIdentity, readIdentity, readRecipient, writeIdentity } from "../../cli/originals/keys.ts";
+import { makeHome, writeBelow } from "./home.ts";
+import { pushInside, runInside, worldInside } from "./inside.ts";
+import { claudePath, makeId } from "./world.ts";
+
+const run = (host: Host, words: string[], more: Parameters<typeof runInside>[2] = {}) =>
+  runInside(originals, host, { words, ...more });
+
+const yes: Context["values"] = { yes: true };
+const keyFile = (host: Host) => join(host.home, ".config/spoor/originals.key");
+const settingsOf = async (host: Host) =>
+  JSON.parse(await readFile(join(host.home, ".config/spoor/settings.json"), "utf8")) as { originals?: unknown };
+
+/** The phrase that was printed. */
+const phraseIn = (output: string) =>
+  (output.match(/^ *(?:[A-Z0-9]{5} )+[A-Z0-9]+$/gm) ?? []).join(" ").trim().replace(/\s+/g, " ");
+
+const addMachine = async (url: string) => {
+  const host = await makeHome();
+  Object.assign(host.env, { SPOOR_URL: url, SPOOR_TOKEN: "spoor_test" });
+  return host;
+};
+
+describe("originals on", () => {
+  test("makes a key, shows its phrase, and asks for it back before anything is switched on", async () => {
+    const { fake, host } = await worldInside(1);
+    const typed: string[] = [];
+    const answers = (question: string, output: string) => {
+      typed.push(question);
+      return typed.length === 1 ? "wrong wrong" : phraseIn(output).toLowerCase();
+    };
+    const { code, output, errors } = await run(host, ["on"], { columns: 100, answers });
+    expect([code, typed.length]).toEqual([0, 2]);
+    expect(errors).toContain("That is not the phrase.");
+    expect(output).toContain("Without both, nobody can open the copies");
+    const identity = await readIdentity(host);
+    expect(phraseIn(output).replaceAll(" ", "")).toBe(identity?.secret.replace("AGE-SECRET-KEY-1", ""));
+    expect(await readFile(keyFile(host), "utf8")).toMatch(
+      /^# created: \S+\n# public key: age1\w+\nAGE-SECRET-KEY-1\w+\n$/,
+    );
+    expect((await stat(keyFile(host))).mode & 0o777).toBe(0o600);
+    expect(fake.originals.recipient).toBe(identity?.recipient);
+    expect((await settingsOf(host)).originals).toEqual([]);
+  });
+
+  test("with a phrase that is wrong three times makes no key and switches nothing on", async () => {
+    const { fake, host } = await worldInside(1);
+    const { code, message } = await run(host, ["on"], { columns: 100, answers: () => "AAAAA BBBBB" });
+    expect([code, message]).toEqual([1, "The phrase was not confirmed, so no key was made."]);
+    expect([await readRecipient(host), fake.originals.recipient]).toEqual([undefined, undefined]);
+    expect(await readdir(join(host.home, ".config/spoor")).catch(() => [])).not.toContain("settings.json");
+  });
+
+  test("without a terminal needs --yes", async () => {
+    const { host } = await worldInside(1);
+    expect(await run(host, ["on"])).toMatchObject({ code: 2, message: expect.stringContaining("originals on --yes") });
+    expect(await run(host, ["on"], { values: yes })).toMatchObject({ code: 0 });
+  });
+
+  test("on another machine shows the fingerprint, and trusts the key only after a yes", async () => {
+    const { fake, host } = await worldInside(1);
+    await run(host, ["on"], { values: yes });
+    const shown = /Fingerprint {2}(\S+ \S+)/.exec((await run(host, ["key", "show"])).output)?.[1];
+    const other = await addMachine(fake.url);
+    const asked = await run(other, ["on"], { columns: 100, answers: () => "n" });
+    expect([asked.code, asked.message]).toEqual([1, "No key was trusted."]);
+    expect(asked.output).toContain(`  ${shown}\n`);
+    expect(await readRecipient(other)).toBeUndefined();
+    expect(await run(other, ["on"], { columns: 100, answers: () => "y" })).toMatchObject({ code: 0 });
+    expect(await readRecipient(other)).toBe(fake.originals.recipient);
+    expect(await readIdentity(other)).toBeUndefined();
+    expect((await run(other, ["key", "show"])).output).toContain("copies can't be read here");
+  });
+
+  test("refuses a later key of the server, until somebody takes it by hand", async () => {
+    const { fake, host } = await worldInside(1);
+    await run(host, ["on"], { values: yes });
+    const { recipient } = await createIdentity();
+    fake.originals.recipient = recipient;
+    expect(await run(host, ["on"], { values: yes })).toMatchObject({
+      code: 1,
+      message: expect.stringContaining("The server names another key for exact copies"),
+    });
+    await run(host, ["key", "import", recipient]);
+    expect(await run(host, ["on"], { values: yes })).toMatchObject({ code: 0 });
+    expect(
+      (await readdir(join(host.home, ".config/spoor"))).filter((name) => name.startsWith("originals.key.")),
+    ).toHaveLength(1);
+  });
+
+  test("--new-key replaces a lost key, and copies what is still here under the new one", async () => {
+    const { fake, host } = await worldInside(1);
+    await run(host, ["on"], { values: yes });
+    await pushInside(host);
+    const before = fake.originals.recipient;
+    await rm(keyFile(host));
+    const { output } = await run(host, ["on"], { values: { ...yes, "new-key": true } });
+    expect(output).toMatch(/Copies under the old key \(\w{4} \w{4}\) can be opened with the old key only\./);
+    expect(fake.originals.recipient).not.toBe(before);
+    expect(await pushInside(host)).toMatchObject({ originals: { copies: 1, refused: 0 } });
+    expect(await run(host, ["verify"])).toMatchObject({ code: 0, errors: "" });
+  });
+
+  test("says what a token of a variable lacks, and a server that is too old", async () => {
+    const { fake, host } = await worldInside(1);
+    fake.originals.scopes = ["ingest", "read"];
+    expect(await run(host, ["on"], { values: yes })).toMatchObject({
+      code: 3,
+      message: expect.stringContaining("SPOOR_TOKEN lacks the scope originals"),
+    });
+    fake.failWith(({ url }) => (url === "/api/limits" ? { status: 200, body: { ok: true } } : undefined));
+    expect(await run(host, ["on"], { values: yes })).toMatchObject({
+      code: 1,
+      message: expect.stringContaining("takes no exact copies"),
+    });
+  });
+
+  test("logs in again, with the scope, where the login has none", async () => {
+    const { fake, host } = await worldInside(1);
+    fake.originals.scopes = ["ingest", "read", "delete"];
+    delete host.env.SPOOR_TOKEN;
+    let asked: unknown;
+    fake.failWith(({ url = "" }, body) => {
+      if (url.startsWith("/api/cli/device/start")) {
+        asked = (JSON.parse(body.toString()) as { scopes?: unknown }).scopes;
+        const verificationUri = `${fake.url}/device`;
+        return {
+          status: 200,
+          body: { ok: true, deviceCode: "d", userCode: "WDJB-MJHT", verificationUri, interval: 0.05 },
+        };
+      }
+      if (!url.startsWith("/api/cli/device/poll")) return undefined;
+      fake.originals.scopes = ["ingest", "read", "delete", "originals"];
+      const user = { name: "Ada", email: "ada@example.org" };
+      return {
+        status: 200,
+        body: { ok: true, status: "approved", token: `spoor_${"a".repeat(36)}`, userId: "u1", user },
+      };
+    });
+    const settings = {
+      deviceId: "d",
+      server: fake.url,
+      accounts: { [fake.url]: { token: "spoor_old", userId: "u1" } },
+    };
+    await writeBelow(host.home, ".config/spoor/settings.json", JSON.stringify(settings));
+    expect(await run(host, ["on"], { values: { ...yes, "no-browser": true } })).toMatchObject({ code: 0 });
+    expect(asked).toEqual(["ingest", "read", "delete", "originals"]);
+  });
+});
+
+describe("originals key", () => {
+  test("goes to another machine by its phrase, and a wrong one changes nothing", async () => {
+    const { fake, host } = await worldInside(1);
+    await run(host, ["on"], { values: yes });
+    const { phrase } = JSON.parse((await run(host, ["key", "export"], { values: { json: true } })).output);
+    const other = await addMachine(fake.url);
+    for (const wrong of [
+      phrase.slice(0, -1),
+      phrase.replace(/^./, (first: string) => (first === "Q" ? "P" : "Q")),
+      "",
+    ]) {
+      const refused = await run(other, ["key", "import"], { columns: 80, answers: () => wrong });
+      expect([refused.code, refused.message]).toEqual([1, expect.stringContaining("Nothing was changed.")]);
+    }
+    expect(await readIdentity(other)).toBeUndefined();
+    await run(other, ["key", "import"], { columns: 80, answers: () => ` ${phrase.toLowerCase()} ` });
+    expect(await readIdentity(other)).toEqual(await readIdentity(host));
+    expect((await stat(keyFile(other))).mode & 0o777).toBe(0o600);
+  });
+
+  test("goes into a file that the age library opens with the passphrase", { timeout: 60_000 }, async () => {
+    const { host } = await worldInside(1);
+    await run(host, ["on"], { values: yes });
+    const passphrase = "correct horse battery";
+    const exported = await run(host, ["key", "export", "key.age"], { columns: 80, answers: () => passphrase });
+    expect(exported).toMatchObject({ code: 0 });
+    const path = join(host.home, "key.age");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const decrypter = new Decrypter();
+    decrypter.addPassphrase(passphrase);
+    expect(await decrypter.decrypt(await readFile(path), "text")).toContain((await readIdentity(host))?.secret);
+  });
+
+  test("comes from a sealed file, also an armored one, with the right passphrase only", async () => {
+    const identity = await createIdentity();
+    const encrypter = new Encrypter();
+    encrypter.setPassphrase("correct horse battery");
+    encrypter.setScryptWorkFactor(10);
+    const sealed = await encrypter.encrypt(`# a comment\n${identity.secret}\n`);
+    for (const bytes of [sealed, Buffer.from(armor.encode(sealed))]) {
+      const host = await makeHome({ "key.age": Buffer.from(bytes) });
+      const wrong = await run(host, ["key", "import", "key.age"], { columns: 80, answers: () => "another passphrase" });
+      expect([wrong.code, wrong.message]).toEqual([1, expect.stringContaining("The passphrase is wrong")]);
+      expect(await readIdentity(host)).toBeUndefined();
+      // A script gives it on standard input.
+      expect(await run(host, ["key", "import", "key.age"], { answer: "correct horse battery" })).toMatchObject({
+        code: 0,
+      });
+      expect(await readIdentity(host)).toEqual(identity);
+    }
+  });
+
+  test("refuses short and mistyped passphrases, and a file that is there", async () => {
+    const { host } = await worldInside(1);
+    await writeIdentity(host, await createIdentity());
+    expect(await run(host, ["key", "export", "a.age"], { answer: "short" })).toMatchObject({ code: 2 });
+    let asked = 0;
+    const mistyped = await run(host, ["key", "export", "a.age"], {
+      columns: 80,
+      answers: () => `passphrase ${asked++}`,
+    });
+    expect([mistyped.code, mistyped.message]).toEqual([1, "The two passphrases differ. Nothing was written."]);
+    expect(await readdir(host.home)).not.toContain("a.age");
+  });
+});
+
+describe("originals verify", () => {
+  test("finds copies whole and the same, also of sessions that went on or are gone", async () => {
+    const { host, home } = await worldInside(3);
+    await run(host, ["on"], { values: yes });
+    await pushInside(host);
+    await rm(join(home, claudePath(1)));
+    await writeFile(join(home, claudePath(2)), `${await readFile(join(home, claudePath(2)), "utf8")}{}\n`);
+    const { code, output, errors } = await run(host, ["verify"]);
+    expect([code, errors]).toEqual([0, ""]);
+    expect(output).toMatch(/^3 of 3 copies downloaded and opened:\n/);
+    for (const told of ["1  the same as here", "1  the beginning of", "1  whole; the agent's files are not here"])
+      expect(output).toContain(`  ${told}`);
+  });
+
+  test("tells a damaged copy, one of another session, and one that differs from the disk", async () => {
+    const { fake, host, home } = await worldInside(4);
+    await run(host, ["on"], { values: yes });
+    await pushInside(host);
+    const copy = (number: number) => {
+      const found = fake.originals.copies.get(`claude-code/${makeId(number)}`);
+      if (!found) throw new Error("no copy");
+      return found;
+    };
+    const [part = ""] = copy(1).parts;
+    const bytes = Buffer.from(fake.originals.parts.get(part) ?? "");
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+    fake.originals.parts.set(part, bytes);
+    copy(2).head = copy(3).head;
+    const path = join(home, claudePath(4));
+    const { atime, mtime } = await stat(path);
+    await writeFile(path, (await readFile(path, "utf8")).replace("retry", "RETRY"));
+    await utimes(path, atime, mtime);
+    const { code, errors } = await run(host, ["verify"], { values: { all: true } });
+    expect(code).toBe(1);
+    expect(errors.split("\n").sort()).toEqual([
+      "",
+      expect.stringMatching(/^! claude-code \S+1: .* is another one$/),
+      expect.stringMatching(/^! claude-code \S+2: it is a copy of \S+3$/),
+      expect.stringMatching(/^! claude-code \S+4: differs from the files here$/),
+    ]);
+  });
+});
+
+test("originals status tells what is on, which key, and what the server has", async () => {
+  const { host } = await worldInside(3);
+  expect((await run(host, ["status"])).output).toMatch(
+    /^Exact copies are off\. Switch them on with: .*originals on\n$/,
+  );
+  await run(host, ["on"], { values: { ...yes, project: ["api"] } });
+  await pushInside(host);
+  const { output } = await run(host, []);
+  expect(output).toContain("Exact copies are on.\n  off  for **\n  on   for api\n");
+  expect(output).toMatch(/Key \w{4} \w{4}: this machine can add and read copies\.\nThe server has 3 copies of /);
+});
+
+test("originals refuses what it does not know", async () => {
+  const host = await makeHome();
+  for (const words of [["onn"], ["on", "x"], ["key", "make"], ["key", "show", "x"]])
+    expect(await run(host, words)).toMatchObject({ code: 2 });
+});
