@@ -152,7 +152,7 @@ test("Spoor reads a rebuilt session as a fork that has used no tokens", async ()
     const [session] = sessions;
     expect(session?.ending.metadata).toMatchObject({ forkedFrom: id });
     expect(JSON.stringify(session)).not.toMatch(/"usage"|Tokens"|tokenCount/);
-    expect(told(session?.messages, ["tool", "result"]).filter(([role]) => role === "user")).toHaveLength(2);
+    expect(told(session?.messages, ["tool", "result"])?.filter(([role]) => role === "user")).toHaveLength(2);
   }
 });
 

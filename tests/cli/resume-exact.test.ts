@@ -137,7 +137,8 @@ test("nothing is restored of a copy that is damaged, lacks a part, or is another
     server.parts.set(first, bytes);
   }
   await server.add({ agent: "claude-code", sourceId: "other" }, {});
-  server.copies.splice(0, 1, { ...(server.copies[0] as never), head: server.copies[1]?.head } as never);
+  const [own, other] = server.copies;
+  if (own && other) own.head = other.head;
   expect((await back(host)).message).toContain("another session");
   expect(await listAll(join(host.home, ".claude")).catch(() => [])).toEqual([]);
 });
