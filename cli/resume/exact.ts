@@ -7,6 +7,7 @@ import type { Copy } from "./fetch-copy.ts";
 import { checkPaths } from "./paths.ts";
 import { type Places, placeClaude, placeCodex, placeGemini } from "./places.ts";
 import { type PlannedFile, type RestoredFile, restoreFiles } from "./restore-files.ts";
+import { isOpencodeFile, restoreOpencode } from "./restore-opencode.ts";
 
 type Options = { force: boolean };
 
@@ -34,6 +35,7 @@ export async function restoreExact(
     places.isExpected,
   );
   if (planned.length === 0) throw new CommandError("failed", "The copy has no files. Nothing was restored.");
+  if (agent.source === "opencode") return restoreOpencode(host, agent, planned);
   return restoreFiles(home, planned, options);
 }
 
@@ -43,7 +45,7 @@ function findPlaces(agent: Agent, home: string, { sourceId }: Head, folder: stri
   if (agent.source === "claude-code") return placeClaude(home, sourceId, folder);
   if (agent.source === "codex-cli") return placeCodex(sourceId);
   if (agent.source === "gemini-cli") return placeGemini(home, folder);
-  throw new CommandError("usage", `Exact copies of ${agent.title} can't be put back. Use --clean or --told.`);
+  return { isExpected: isOpencodeFile, move: (path) => path };
 }
 
 /**

@@ -54,7 +54,7 @@ export function refuseForged(body: Buffer, before: readonly Exchange[]): unknown
   const signed = new Set(before.flatMap(({ answer }) => (answer ? sign(answer.id) : [])));
   for (const [at, message] of listMessages(body, "messages").entries()) {
     const forged = [...message.matchAll(/"signature":"([^"]*)"/g)].some(([, signature = ""]) => !signed.has(signature));
-    const text = `messages.${at}.content.0: Invalid \`signature\` in \`thinking\` block`;
+    const text = `messages.${at}.content.0: thinking block is bound to a different conversation`;
     if (forged) return { type: "error", error: { type: "invalid_request_error", message: text } };
   }
   return undefined;

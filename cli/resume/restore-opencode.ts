@@ -1,0 +1,89 @@
+// OpenCode keeps sessions in a database, which only its own import writes to.
+import { createHash } from "node:crypto";
+import { access, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Host } from "../adapters/adapter.ts";
+import { hasSqlite } from "../adapters/sqlite.ts";
+import { asFields } from "../adapters/values.ts";
+import { CommandError } from "../errors.ts";
+import { parseJson } from "../files/json.ts";
+import { listFamily, readExport } from "../originals/opencode.ts";
+import type { Agent } from "./agents.ts";
+import { start } from "./programs.ts";
+import type { PlannedFile, RestoredFile } from "./restore-files.ts";
+
+/** A session's sub-agents come behind it. */
+export const isOpencodeFile = (path: string): boolean => /^export\/ses_\w+\.json$/.test(path);
+
+/**
+ * Imports into the project of the current folder, and compares what is stored then with the copy.
+ *
+ * @throws CommandError if OpenCode has the session already and it differs: an import changes nothing then
+ */
+export async function restoreOpencode(
+  host: Host,
+  agent: Agent,
+  files: readonly PlannedFile[],
+): Promise<RestoredFile[]> {
+  const database = join(agent.getHome(host), "opencode.db");
+  const staging = await mkdtemp(join(tmpdir(), "spoor-resume-"));
+  try {
+    const staged: { file: PlannedFile; path: string; messages: unknown; isThere: boolean }[] = [];
+    for (const [at, file] of files.entries()) {
+      const path = join(staging, `${at}.json`);
+      const messages = readMessages(await stage(path, file));
+      const known = await readStored(database, file);
+      const isThere = known !== undefined;
+      if (isThere && !isDeepStrictEqual(known, messages))
+        throw new CommandError("failed", `OpenCode already has ${idOf(file)}, and it differs. Delete it there first.`);
+      staged.push({ file, path, messages, isThere });
+    }
+    const restored: RestoredFile[] = [];
+    for (const { file, path, messages, isThere } of staged) {
+      const { path: name, bytes } = file;
+      restored.push({ path: name, bytes, wrote: isThere ? "same" : "new" });
+      if (isThere) continue;
+      const { code, output } = await start(host, [agent.command, "import", path], "pipe");
+      if (code !== 0)
+        throw new CommandError("failed", `OpenCode did not import ${idOf(file)}: ${output.slice(0, 500)}`);
+      const stored = await readStored(database, file);
+      if (hasSqlite() && !isDeepStrictEqual(stored, messages))
+        throw new CommandError("failed", `OpenCode stored ${idOf(file)} otherwise than it is in the copy.`);
+    }
+    return restored;
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+const idOf = ({ path }: PlannedFile): string => path.replace(/^.*\/|\.json$/g, "");
+
+async function stage(path: string, { path: name, sha256, read }: PlannedFile): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of read()) parts.push(part);
+  const bytes = Buffer.concat(parts);
+  if (createHash("sha256").update(bytes).digest("hex") !== sha256)
+    throw new CommandError("failed", `The copy of ${name} is damaged: it is not what was sent. Nothing was restored.`);
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(bytes);
+  } finally {
+    await file.close();
+  }
+  return bytes;
+}
+
+const readMessages = (bytes: Buffer): unknown => asFields(parseJson(bytes.toString())).messages;
+
+/** @returns undefined without the session, or if this Node can't read the database */
+async function readStored(database: string, file: PlannedFile): Promise<unknown> {
+  const isThere = await access(database).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere || !hasSqlite()) return undefined;
+  const known = (await listFamily(database, idOf(file))).some(({ id }) => id === idOf(file));
+  return known ? readMessages(await readExport(database, idOf(file))) : undefined;
+}
