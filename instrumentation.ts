@@ -1,7 +1,7 @@
 import type { Instrumentation } from "next";
 import { answerOverloaded } from "#lib/core/current-request";
 import { isOutage, isOverload, isSchemaError } from "#lib/core/errors";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader } from "#lib/http/headers";
 
 /** Next calls this once in every server process, before its first request. */
 export async function register(): Promise<void> {

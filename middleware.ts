@@ -4,10 +4,9 @@ import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
 import { clientAddress } from "#lib/http/address";
 import { callsAction, isUnreadable } from "#lib/http/form-body";
-import { securityHeaders, transportHeaders } from "#lib/http/headers";
+import { getRequestId, requestIdHeader, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
-import { getRequestId, requestIdHeader } from "#lib/http/request-id";
-import { overShareLimit, sharedTokenHeader } from "#lib/traces/share-limits";
+import { overShareLimit, sharedTokenHeader } from "#lib/shares/share-limits";
 import { refuseReader } from "./app/shared/refusal";
 
 // Pages only: Next buffers and cuts the bodies of what a middleware matches.

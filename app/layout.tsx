@@ -1,9 +1,9 @@
 import type { Metadata, Viewport } from "next";
 import { headers } from "next/headers";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader } from "#lib/http/headers";
 import { PageRequestProvider } from "./components/page-request";
-import { readTheme } from "./components/preferences";
-import { TimeZone } from "./components/time-zone";
+import { readTheme } from "./components/shell/preferences";
+import { TimeZone } from "./components/shell/time-zone";
 import "./globals.css";
 
 export const metadata: Metadata = {

@@ -174,7 +174,7 @@ function homeFolder(surroundings: Surroundings): string {
   } catch {
     // An unknown home folder and a relative one lead to the same advice.
   }
-  throw new CommandError("usage", "Your home folder is not known. Set HOME to its path.");
+  throw new CommandError("usage", "Unknown home folder. Set HOME to its path.");
 }
 
 function parse(args: string[], options: Options, command = ""): { values: Values; positionals: string[] } {

@@ -25,7 +25,7 @@ export function readPatience({ values }: Pick<Context, "values">): number {
   const text = String(values.patience);
   const seconds = Number(text);
   if (text.trim() !== "" && Number.isFinite(seconds) && seconds >= 0) return seconds;
-  throw new CommandError("usage", `--patience takes a number of seconds, not "${text}".`);
+  throw new CommandError("usage", `--patience must be a number of seconds, not "${text}".`);
 }
 
 export const stringValue = ({ values }: Context, name: string): string | undefined =>

@@ -2,34 +2,34 @@ import { program, running } from "./program.ts";
 
 const commandHelp = {
   install: `Put \`spoor\` on your PATH, log this machine in, and keep sending in the background: a systemd user service, a
-launchd agent, or a scheduled task. Where Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, OpenCode or Pi is
-there, also have it send when a session or turn ends. Shows each file before it writes it, and asks. Run it again at
-any time; uninstall undoes all of it.
+launchd agent, or a scheduled task. If Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, OpenCode or Pi is
+installed, it also sends when a session or turn ends. Shows each file before writing it, and asks. Run it again at
+any time; uninstall undoes everything.
 
-  --yes              write all of it without asking (files of your own are left alone)
+  --yes              write without asking (your own files are not replaced)
   --dry-run          only show the files
   --no-service       no background service
-  --no-hooks         leave the agents' settings alone
-  --no-login         do not log in
-  --no-auto-update   the service never replaces its own program (--auto-update: it does again)
+  --no-hooks         don't change the agents' settings
+  --no-login         don't log in
+  --no-auto-update   the service doesn't update itself (--auto-update: it does)
   --machine, --scopes, --no-browser  as in login`,
-  uninstall: `Stop the background service and remove what install wrote: its files, and what it added to agents'
-settings. What you changed since is left as it is, and listed. A login that install began ends.
+  uninstall: `Stop the background service, and remove the files and agents' settings that install wrote. Files that you
+changed since are kept and listed. If install logged this machine in, it is logged out.
 
-  --yes              do not ask
+  --yes              don't ask
   --dry-run          only list what would be removed`,
-  service: `The background service that install set up.
+  service: `Control the background service that install set up.
 
-  spoor service status   whether it runs, what the server last heard, and what is wrong (exit code 1: it does not run)
+  spoor service status   show whether it is running, its last report and its problems (exit code 1: not running)
   spoor service start    start it, now and at each login
   spoor service stop     stop it until \`start\`
-  spoor service logs     its last lines; --lines 200 for more, --follow to keep printing`,
-  update: `Replace this program with the one that your server delivers, if it is another one. It has to have the SHA-256
-that the server tells, and to run. Programs are taken only from the server that this one came from and that you are
-logged in to. The background service does this by itself every six hours, over https; see install --no-auto-update.
+  spoor service logs     print its last lines; --lines 200 for more, --follow to keep printing`,
+  update: `Update this program to your server's version. Verifies the server's SHA-256 and starts the new program before
+replacing this one. Only updates from the server that delivered this program and that you are logged in to. The
+background service updates every six hours over https; see install --no-auto-update.
 
-  --check            only say whether there is another one
-  --allow-older      take an older version without asking`,
+  --check            only check for an update
+  --allow-older      install an older version without asking`,
   login: `Log this machine in. Opens your browser, where you approve the login. The token is stored in your
 settings file, which only you can read.
 
@@ -50,16 +50,16 @@ counts are sent to your server as telemetry.
 
 Columns: Skipped are lines that belong to no message, Rejected are sessions that can't be sent,
 Unhandled are line types that this client does not know, Invalid are lines that can't be parsed.`,
-  projects: `List the projects on this machine with their sessions, and choose which of them are sent.
+  projects: `List the projects on this machine with their sessions, and choose which ones are sent.
 
-  projects                   what was found, and what is left out (of 25 or more the last 20; all with --all)
-  projects exclude GLOB...   never send these: they are neither read nor sent
-  projects include GLOB...   send these (again); without other rules: these alone
+  projects                   list sent and excluded projects (the last 20 of 25 or more; all with --all)
+  projects exclude GLOB...   neither read nor send these
+  projects include GLOB...   send these (again); as the first rule: send only these
 
-A GLOB is a project's name (api, client-*), or a folder: ~/code/api, /srv/*, ., **/secret. It also means what is below.
-Of the rules that match a project the last one counts; '**' means all, and replaces all rules before it.
-A file .spoorignore in a project's folder leaves it out, too, whatever the rules say: empty for all of it, or with
-lines as in .gitignore for folders below it.
+A GLOB is a project's name (api, client-*) or a folder with everything below it: ~/code/api, /srv/*, ., **/secret.
+The last matching rule counts. '**' matches all projects and replaces earlier rules.
+A file .spoorignore in a project's folder also excludes it: completely if empty, or folders below it with lines as in
+.gitignore.
 
   spoor projects exclude '~/clients/*'`,
   push: `Send every session that is new or has changed, and wait until it is archived. You can stop it at any
@@ -69,13 +69,13 @@ time and run it again: nothing is lost or stored twice.
   --since WHEN       only files changed since a date (2026-11-01) or within a time span (30m, 24h, 7d)
   --source NAME      only this agent or source; may be repeated
   --project NAME     only this project, by its name or folder; may be repeated
-  --dry-run          list what would be sent, and send nothing
-  --replace ID       archive this session as it is here, also where the server has more of it; may be repeated
-  --yes              do not ask before the first push from this machine
-  --no-redact        send secrets as they are, instead of masked
+  --dry-run          only list what would be sent
+  --replace ID       replace a longer version on the server with this machine's; may be repeated
+  --yes              don't ask before the first push from this machine
+  --no-redact        send secrets unmasked
   --no-telemetry     send no telemetry (so does DO_NOT_TRACK=1)
 
-The first push shows what it will send, by project, and asks; where nobody can be asked (no terminal, --json) it sends.
+The first push shows what it will send, by project, and asks. Without a terminal or with --json it doesn't ask.
 
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
@@ -102,51 +102,50 @@ Whoever has the phrase can read all copies. If you lose both phrase and key, nob
 
   spoor originals on --project '~/code/*'`,
   redact: `List the secrets in a file (- for standard input) that push would mask, by line and kind, without showing them.
-Exit code 1: there are some.
+Exit code 1: secrets were found.
 
-Private keys, tokens of known services, passwords in URLs and in environment files are masked: a masked one reads
-[redacted:github:1f0c22ab], always the same for the same secret on this machine. What only may be a secret is listed
-here and left as it is.
+Private keys, tokens of known services, passwords in URLs and in environment files are masked. A masked secret becomes
+[redacted:github:1f0c22ab], always the same for the same secret on this machine. Possible secrets are listed here, but
+not masked.
 
   spoor redact --check .env`,
   config: `Show the settings of this machine, or change one.
 
-  spoor config                   show them
-  spoor config redact on|off     whether secrets are masked before sessions are sent (on)
-  spoor config pictures on|off [GLOB...]   whether pictures in messages are sent, too (on)
+  spoor config                   show the settings
+  spoor config redact on|off     mask secrets before sessions are sent (default: on)
+  spoor config pictures on|off [GLOB...]   send pictures in messages (default: on)
 
-Pictures that you pasted or a tool returned are sent as they are, up to 5 MiB and 50 million pixels each: nothing in them is
-masked. With a GLOB, as of projects, this is about some projects; of the rules that match a project the last one counts.
+Pictures that you pasted or a tool returned are sent unmasked, up to 5 MiB and 50 million pixels each. With a GLOB (see
+projects), the setting applies to some projects; the last matching rule counts.
 
   spoor config pictures off '~/clients/*'`,
-  recall: `Print where an error came up before in your sessions on the server, the three best places: when, in which session, what was
-said at the end of it, and a link. Quotes around the text keep your shell from reading its signs.
+  recall: `Search past sessions on the server for an error. Prints the three best places with time, session, the final answer
+and a link. Quote the text so that your shell doesn't interpret it.
 
   --project NAME     only this project
 
   spoor recall "TypeError: timer.unref is not a function"`,
-  resume: `Go on with a session here, on any machine and in any folder, also after its agent has deleted it. Without an ID, lists the
-sessions with an exact copy on the server (see originals) and lets you pick one with the arrow keys.
+  resume: `Resume a session here: from any machine, in any folder, even if the agent has deleted it. Without an ID, lists the
+sessions that have an exact copy on the server (see: spoor originals); pick one with the arrow keys.
 
-  ID or words        a session's id, or words of its title, project or conversation
-  --clean            a new session without thoughts, for another account: from the exact copy, or from the archive
-  --told AGENT       print what it was about, as a first prompt for claude, codex, gemini or opencode
+  ID or words        a session's ID, or words from its title, project or conversation
+  --clean            start a new session without thoughts, for another account: from the exact copy, or else the archive
+  --told AGENT       print a summary as a first prompt for claude, codex, gemini or opencode
   --run              start the agent
   --source NAME, --project NAME  only this agent, only this project
-  --force            put a different file that is there already aside
-  --any-version      also if the agent is older than the one that wrote the session
-  --repair           remove the thoughts that the API refuses from a Claude Code session of this machine, after a copy
+  --force            put aside a different file that is already there
+  --any-version      resume even if this agent is older than the one that wrote the session
+  --repair           copy a local Claude Code session, then remove the thoughts that the API refuses
 
-The exact copy is put back byte for byte, for the folder you are in. Nothing is written over.
+The exact copy is restored byte for byte, for the current folder. Existing files are never overwritten.
 
   spoor resume retry timer --project api`,
-  mcp: `Let an agent read your sessions on the server, over the Model Context Protocol on standard input and output. It is
-for agents that can't speak it over HTTP, and is started by them: name \`spoor mcp\` as the command of a server. It
-uses this machine's login, whose token needs the scope read.`,
-  status: `Say whether sessions are sent in the background and what keeps them from it, and list this machine's last 20
-uploads with their status.`,
-  doctor: `Check the server, the login, the clock, the settings, the folders that are searched for sessions, and that settings
-and state can be written.`,
+  mcp: `Let an agent read your sessions on the server, over the Model Context Protocol on standard input and output. For
+agents that don't support HTTP: configure \`spoor mcp\` as a server's command. It uses this machine's login, which needs
+the scope read.`,
+  status: `Show whether sessions are sent in the background, any problems, and this machine's last 20 uploads with their
+status.`,
+  doctor: `Check the server, the login, the clock, the settings, the agents' folders, and write access.`,
 } as const;
 
 export type CommandName = keyof typeof commandHelp;
@@ -182,11 +181,11 @@ const words: Partial<Record<CommandName, string>> = {
 
 function composeHelp(name: CommandName | undefined): string {
   if (name)
-    return `spoor ${name} [options]${words[name] ?? ""}\n\n${commandHelp[name]}\n\nOptions of every command:\n${commonOptions}\n\n${exitCodeHelp}`;
+    return `spoor ${name} [options]${words[name] ?? ""}\n\n${commandHelp[name]}\n\nOptions and exit codes of every command: see ${program} --help`;
   return `spoor ${running.version}: sends your coding-agent sessions to a Spoor server.
 
 Get started:
-  spoor install      log this machine in, and keep sending its sessions in the background
+  spoor install      log this machine in, and send its sessions in the background
 
 More commands:
   spoor login        log this machine in, in your browser
@@ -197,24 +196,24 @@ More commands:
   spoor status       show the last uploads
   spoor whoami       show the logged-in account
   spoor doctor       find out why something does not work
-  spoor recall       print where an error came up before
-  spoor resume       go on with a session from any machine
+  spoor recall       search past sessions for an error
+  spoor resume       resume a session from any machine
   spoor mcp          let an agent read your sessions
   spoor originals    keep exact copies that only you can read
-  spoor config       whether secrets are masked before sending, and pictures sent
+  spoor config       choose whether to mask secrets and send pictures
   spoor redact       list the secrets in a file
   spoor service      status, start, stop and logs of the background service
-  spoor update       take the version that your server delivers
+  spoor update       update to the server's version
   spoor logout       log this machine out
   spoor uninstall    undo install
 
-Each command has its own --help.
+For details: spoor COMMAND --help
 
 Options of every command:
 ${commonOptions}
 
-On a machine without a browser, set SPOOR_URL, and SPOOR_TOKEN to a token made on that server's page
-/devices. It is sent to no other server.
+On a machine without a browser, set SPOOR_URL, and SPOOR_TOKEN to a token created on that server's page
+/devices. The token is only sent to that server.
 
 ${exitCodeHelp}`;
 }

@@ -82,7 +82,7 @@ export function updateSettings(host: Host, change: (settings: Settings) => Setti
   const path = settingsPath(host);
   return withLock(`${path}.lock`, async () => {
     if (await areSettingsBroken(host)) {
-      throw new CommandError("failed", `${path} can't be read, so it was left as it is. Mend it, or remove it.`);
+      throw new CommandError("failed", `${path} can't be read, so it was not changed. Fix it, or remove it.`);
     }
     const before = await readSettings(host);
     await writeSettings(host, change(before));

@@ -62,7 +62,7 @@ export function readCall(words: string[], place: CallPlace, version: string): Ca
   const isProcess = program === "start";
   if (isProcess && rest.includes("--help")) return readCall(["--help"], place, version);
   if (isProcess && rest.length > 0) {
-    return { text: `"${name}" takes no "${rest[0]}". ${command} --help tells more.\n`, exitCode: 2 };
+    return { text: `"${name}" does not accept "${rest[0]}". See: ${command} --help\n`, exitCode: 2 };
   }
   const DATA_DIR = resolve(folder, variables.DATA_DIR || dataFolder(place));
   const files = ["PRICES_FILE", "ENCRYPTION_KEY_FILE"].flatMap((key) => {

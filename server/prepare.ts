@@ -1,4 +1,4 @@
-// A process of its own, because its 100 MiB of code would stay in the launcher.
+// Runs as a separate process, because its 100 MiB of code would stay in the launcher.
 import "server-only";
 import { openSetup } from "#lib/auth/setup";
 import { env } from "#lib/core/env";
@@ -45,7 +45,7 @@ await runCommand(() =>
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
-    await beforeMigrate(enableSinks); // clears the pauses of the last run
+    await beforeMigrate(enableSinks); // ends pauses of the previous run
     process.send?.(role === "worker" ? [] : await greet());
   }),
 );

@@ -7,7 +7,9 @@ import { releaseAll } from "#lib/core/memory";
 const idle = { checkMs: 5000, cores: 0.1, checks: 6 };
 const worthBytes = 16 * 1024 * 1024;
 
-/** V8 collects only when it needs room, so that a process keeps what its start or last large upload took. */
+/**
+ * V8 collects garbage only when it needs space, so a process would keep the memory of its start or last large upload.
+ */
 export function restWhenIdle(): void {
   let [quiet, used, rested] = [0, process.cpuUsage(), 0];
   const check = async () => {
@@ -20,10 +22,10 @@ export function restWhenIdle(): void {
     collect();
     used = process.cpuUsage();
     rested = process.memoryUsage.rss();
-    log.debug({ before, rested }, "memory was given back");
+    log.debug({ before, rested }, "memory was released");
   };
   setInterval(
-    () => check().catch((error) => log.warn({ err: error }, "memory was not given back")),
+    () => check().catch((error) => log.warn({ err: error }, "memory was not released")),
     idle.checkMs,
   ).unref();
 }

@@ -31,7 +31,7 @@ async function main(role: Role | "migrate"): Promise<number> {
 }
 
 function stoppedEarly(): never {
-  throw new EnvError("Stopped before the database was brought to this version.");
+  throw new EnvError("Stopped before the database was migrated.");
 }
 
 async function prepare(role: string): Promise<{ code: number; greeting: string[] }> {

@@ -6,7 +6,7 @@ import { directDatabaseUrl, setEnv } from "#lib/core/env";
 import { EnvError } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { closeDatabase, hasSessions } from "#lib/db/client";
-import { jobsAtOnce, leaveConnections } from "#lib/db/pool-size";
+import { jobsAtOnce, leaveConnections } from "#lib/db/pool";
 import { refuseNewer } from "#lib/db/sql/floor";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";
@@ -19,7 +19,7 @@ import { flushTracing, startTracing } from "#lib/observability/tracing";
 import { ownPrices } from "#lib/prices/own";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
-import { keepIndexing } from "#lib/search/schedule";
+import { keepIndexing } from "#lib/search/index/schedule";
 import { makeLedgerPace } from "#server/background/ledger-pace";
 import { type BackgroundTask, otherTasks, queueTasks } from "#server/background/tasks";
 import { restWhenIdle } from "#server/rest";
@@ -52,7 +52,7 @@ async function repeat(name: string, pauseMs: number, work: () => Promise<unknown
 }
 
 const runLogged = (task: string, work: () => Promise<unknown>): Promise<unknown> =>
-  work().catch((error) => log.warn({ err: error, task }, "a background task failed; it is tried again"));
+  work().catch((error) => log.warn({ err: error, task }, "a background task failed; it is retried"));
 
 const runTask = ({ run, worker }: BackgroundTask): Promise<unknown> =>
   run({
@@ -95,7 +95,7 @@ async function stop(): Promise<void> {
     log.warn({ err: error }, "the heartbeat could not be deleted at shutdown"),
   );
   await Promise.race([Promise.allSettled([writeCounts(), flushTracing()]), sleep(1000)]);
-  // A job that did not end in time keeps its connection open; the queue hands it to another worker.
+  // A job that does not end in time keeps its connection open; the queue gives it to another worker.
   await Promise.race([Promise.all([...loops, endThreads()]).then(closeDatabase), sleep(1000)]);
   process.exit(0);
 }

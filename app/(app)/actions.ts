@@ -3,8 +3,8 @@ import { cookies, headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
 import { env } from "#lib/core/env";
-import { requireForm, requireOwnOrigin } from "../components/form-guard";
-import { preferences } from "../components/preferences";
+import { requireForm, requireOwnOrigin } from "../components/forms/form-guard";
+import { preferences } from "../components/shell/preferences";
 
 export async function signOutAction(): Promise<void> {
   const requestHeaders = await headers();

@@ -1,7 +1,7 @@
 import { currentUser } from "#lib/auth/guards";
-import { Bar } from "../components/bar";
-import { Navigation, Shapes } from "../components/navigation";
-import { readKeys, readTheme } from "../components/preferences";
+import { Bar } from "../components/shell/bar";
+import { Navigation, Shapes } from "../components/shell/navigation";
+import { readKeys, readTheme } from "../components/shell/preferences";
 
 export default function Layout({ children }: { children: React.ReactNode }) {
   return (

@@ -1,9 +1,9 @@
 "use client";
 import { useActionState } from "react";
-import { ErrorSummary } from "../components/error-summary";
-import { Field } from "../components/field";
-import type { FormAction } from "../components/form";
-import { NewPasswordField } from "../components/new-password-field";
+import { ErrorSummary } from "../components/forms/error-summary";
+import { Field } from "../components/forms/field";
+import type { FormAction } from "../components/forms/form";
+import { NewPasswordField } from "../components/forms/new-password-field";
 
 type Props = {
   action: FormAction;

@@ -6,8 +6,8 @@ import { currentOrigin } from "#lib/auth/audit";
 import { localPath } from "#lib/auth/local-path";
 import { accountForm, signInForm } from "#lib/auth/schema";
 import { SpoorError } from "#lib/core/errors";
-import type { FormState } from "../components/form";
-import { collectFieldErrors, refuseForeignOrigin, text } from "../components/form-guard";
+import type { FormState } from "../components/forms/form";
+import { collectFieldErrors, refuseForeignOrigin, text } from "../components/forms/form-guard";
 import { signInWithPassword } from "./password-sign-in";
 
 /** The error does not say which of the two was wrong. */

@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
-import { commandStyle, copyStyle } from "./command-style";
+import { commandStyle, copyStyle } from "./command-text";
 
 /** @returns whether it was copied */
 export async function copyText(text: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { headers } from "next/headers";
 import { notFound } from "next/navigation";
 import { SpoorError } from "#lib/core/errors";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader } from "#lib/http/headers";
 import { MissingWords } from "./page-request";
 
 /** Also shown for another user's object. */

@@ -1,7 +1,7 @@
-import { formatBytes } from "#lib/core/units";
 import { getStorage, type Storage } from "#lib/ingest/quota/quota";
-import { formatQuantity } from "./figures";
+import { formatBytes } from "#lib/transcript/text";
 import { Notice } from "./notice";
+import { formatQuantity } from "./values/figures";
 
 const nearlyFull = 0.9;
 

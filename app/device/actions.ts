@@ -2,7 +2,7 @@
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { requireUser } from "#lib/auth/guards";
-import { requireOwnOrigin, text } from "../components/form-guard";
+import { requireOwnOrigin, text } from "../components/forms/form-guard";
 import { decide } from "./decide";
 import { codelessHref, isSameNetwork, lookUp } from "./stage";
 

@@ -2,12 +2,12 @@ import type { SignedInUser } from "#lib/auth/guards";
 import { type Scope, scopes } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { LoginRequest } from "#lib/device/login";
-import { Check, Field, Hidden } from "../components/field";
+import { Check, Field, Hidden } from "../components/forms/field";
+import { scopeLabels } from "../components/forms/scopes";
 import { Notice } from "../components/notice";
 import { PlainPage } from "../components/plain-page";
-import { scopeLabels } from "../components/scopes";
 import { Sign } from "../components/sign";
-import { Time } from "../components/time";
+import { Time } from "../components/values/time";
 import { approve, deny } from "./actions";
 import { type Stage, stageTicket } from "./stage";
 
@@ -69,7 +69,7 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
   );
 }
 
-/** A person who was sent someone else's link has no terminal that shows the code. */
+/** A victim of phishing has no terminal that shows the code. */
 function OtherNetwork({ asksCode, wrong }: { asksCode: boolean; wrong: boolean }) {
   return (
     <>

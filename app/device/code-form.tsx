@@ -1,4 +1,4 @@
-import { Field } from "../components/field";
+import { Field } from "../components/forms/field";
 import { PlainPage } from "../components/plain-page";
 import { enterCode } from "./actions";
 import { StartAgain } from "./outcome";

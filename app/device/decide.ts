@@ -4,8 +4,8 @@ import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { decideLogin, getLogin, isDecided } from "#lib/device/login";
-import { idIn, requireOwnOrigin, text } from "../components/form-guard";
-import { tickedScopes } from "../components/scopes";
+import { idIn, requireOwnOrigin, text } from "../components/forms/form-guard";
+import { tickedScopes } from "../components/forms/scopes";
 import { codelessHref, isSameNetwork, lookUp, readStage, type Stage } from "./stage";
 
 /**

@@ -1,6 +1,6 @@
 import { env } from "#lib/core/env";
 import { Command } from "../components/command";
-import { fetchCommand, loginCommand } from "../components/connect-commands";
+import { fetchCommand, loginCommand } from "../components/command-text";
 import { PlainPage } from "../components/plain-page";
 
 const outcomes = {

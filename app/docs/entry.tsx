@@ -1,8 +1,9 @@
-import { commandStyle, copyStyle } from "../components/command-style";
-import type { DocumentedAnswer, DocumentedField, DocumentedOperation } from "./reference";
+import { toHtml } from "../(app)/traces/[id]/messages/markup";
+import { commandStyle, copyStyle } from "../components/command-text";
+import { type DocumentedAnswer, type DocumentedField, type DocumentedOperation, readReference } from "./reference";
 
 /** No component has state: they become HTML only. */
-export function EntrySection({ entry }: { entry: DocumentedOperation }) {
+function EntrySection({ entry }: { entry: DocumentedOperation }) {
   const { id, method, path, summary, text, authorization, parameters, sent, returned, command, answers } = entry;
   return (
     <section id={id} aria-labelledby={`${id}-title`} className="flex flex-col gap-4 border-hairline border-t pt-6">
@@ -106,4 +107,23 @@ export function Words({ text }: { text: string }) {
       </code>
     ),
   );
+}
+
+let written: string | undefined;
+
+export function writeGroups(): string {
+  written ??= toHtml(
+    readReference().map(({ name, text, entries }) => (
+      <section key={name} className="flex flex-col gap-8">
+        <div>
+          <h2 className="font-semibold text-title">{name}</h2>
+          <p className="text-muted">{text}</p>
+        </div>
+        {entries.map((entry) => (
+          <EntrySection key={entry.id} entry={entry} />
+        ))}
+      </section>
+    )),
+  );
+  return written;
 }

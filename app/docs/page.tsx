@@ -1,7 +1,6 @@
 import type { Metadata } from "next";
 import { Mark } from "../components/mark";
-import { Words } from "./entry";
-import { writeGroups } from "./groups";
+import { Words, writeGroups } from "./entry";
 import { introduction, readReference } from "./reference";
 import { ReferenceHtml } from "./reference-html";
 import { handOverReference } from "./written";

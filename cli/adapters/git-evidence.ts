@@ -1,6 +1,5 @@
 import { type Act, actsOfCommand, readActs } from "../../common/evidence/commands.ts";
-import { findCommit, joinCommits, withHash } from "../../common/evidence/commits.ts";
-import { type Commit as Made, proofIn } from "../../common/evidence/output.ts";
+import { findCommit, joinCommits, type Commit as Made, proofIn, withHash } from "../../common/evidence/output.ts";
 import { type PullRequest, pullRequestAt } from "../../common/evidence/remotes.ts";
 import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";

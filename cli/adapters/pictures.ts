@@ -1,7 +1,6 @@
 // A placeholder carries a hidden mark of its picture through whatever the adapter does with the text.
 import { createHash, randomBytes } from "node:crypto";
-import { isDrawable } from "../../common/evidence/picture-size.ts";
-import { findPictureType } from "../../common/evidence/picture-type.ts";
+import { findPictureType, isDrawable } from "../../common/evidence/picture-format.ts";
 import type { Fields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { asString } from "./values.ts";

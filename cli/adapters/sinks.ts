@@ -1,6 +1,6 @@
 import type { Sink } from "./adapter.ts";
 
-/** Another reading counts the entries. */
+/** For a second reading, whose entries are already counted. */
 export const silentSink = { entry() {}, skipped() {}, invalid() {}, message() {}, tooLong() {}, pause: async () => {} };
 
 /** Forwards every call, so that the methods of a sink can be replaced one by one. */

@@ -29,14 +29,14 @@ const agents: readonly UnreadableAgent[] = [
     name: "augment",
     title: "Augment",
     folders: (host) => getEditorFolders(host, "globalStorage", "augment.vscode-augment").map(({ path }) => path),
-    why: "the form in which it keeps them is not documented",
+    why: "their format is not documented",
   },
   {
     name: "antigravity",
     title: "Antigravity",
     folders: ({ home }) =>
       ["antigravity", "antigravity-ide"].map((name) => join(home, ".gemini", name, "conversations")),
-    why: "it encrypts them; only those with a transcript beside them are read",
+    why: "they are encrypted; only those with a transcript are read",
   },
 ];
 

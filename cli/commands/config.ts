@@ -11,7 +11,7 @@ export async function config(context: Context): Promise<void> {
   const [name, value, ...more] = context.words;
   const see = `See: ${program} config --help`;
   if (name !== undefined && name !== "redact" && name !== "pictures") {
-    throw new CommandError("usage", `There is no setting "${name}". ${see}`);
+    throw new CommandError("usage", `Unknown setting "${name}". ${see}`);
   }
   const isOther = value !== undefined && value !== "on" && value !== "off";
   if (isOther || (name === "redact" && more.length > 0)) {
@@ -48,7 +48,7 @@ function sayRedact({ terminal }: Context, redact: boolean, isNew: boolean): void
   terminal.say(
     `redact    ${redact ? "on " : "off"}  secrets are ${redact ? "masked before sessions are sent" : "sent as they are"}`,
   );
-  if (isNew) terminal.say(`What was sent before stays as it is. To mask again: ${program} config redact on`);
+  if (isNew) terminal.say(`Sent sessions stay unmasked. To mask again: ${program} config redact on`);
 }
 
 function sayPictures({ terminal }: Context, rules: readonly ProjectRule[], value: string | undefined): void {
@@ -59,6 +59,6 @@ function sayPictures({ terminal }: Context, rules: readonly ProjectRule[], value
     if ("include" in rule) terminal.say(`          on   for ${rule.include}`);
     else if (rule.exclude !== "**") terminal.say(`          off  for ${rule.exclude}`);
   }
-  if (value === "off") terminal.say("What was sent before stays on the server, until its session is deleted there.");
-  if (value === "on") terminal.say("Pictures that were not sent go with the next push.");
+  if (value === "off") terminal.say("Sent pictures stay on the server until their session is deleted.");
+  if (value === "on") terminal.say("Missing pictures are sent with the next push.");
 }

@@ -14,6 +14,7 @@ import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
 import { describeInvalidToken } from "../server/token.ts";
 import { settingsPath } from "../settings.ts";
+import { formatCount } from "../terminal/format.ts";
 import { styled } from "../terminal/terminal.ts";
 
 type Check = { name: string; ok: boolean; isNote?: boolean; detail: string };
@@ -27,11 +28,11 @@ export async function doctor(context: Context): Promise<number> {
     { name: "client", ok: true, detail: `spoor ${running.version}, Node ${process.version}, ${context.host.platform}` },
     ...(await checkServer(context, connection)),
     await checkSettings(context),
-    ...(await Promise.all(adapters.map((one) => checkRoots(one.title, one.getSearchRoots(context.host))))).flat(),
+    ...(await checkAgents(context)),
     await checkWritable(
       "settings folder",
       configFolder(context.host),
-      "no login and no choice of projects can be kept there",
+      "no login and no choice of projects can be stored",
     ),
     await checkWritable("state folder", stateFolder(context.host), "everything is read and sent again each time"),
   ];
@@ -66,7 +67,7 @@ async function checkServer(context: Context, connection: Connection): Promise<Ch
 
 function checkClock(date: string | null): Check {
   const at = Date.parse(date ?? "");
-  if (Number.isNaN(at)) return { name: "clock", ok: true, detail: "the server did not tell its own" };
+  if (Number.isNaN(at)) return { name: "clock", ok: true, detail: "the server did not send its time" };
   const seconds = Math.round((Date.now() - at) / 1000);
   const isRight = Math.abs(seconds) <= maxClockDifferenceSeconds;
   const direction = seconds > 0 ? "ahead of" : "behind";
@@ -128,25 +129,34 @@ async function checkWritable(name: string, folder: string, otherwise: string): P
   }
 }
 
-/** Some agents have dozens of folders. */
-async function checkRoots(title: string, roots: SearchRoot[]): Promise<Check[]> {
-  const checked = await Promise.all(roots.map((root) => checkRoot(title, root)));
-  const found = checked.filter(({ isMissing }) => !isMissing);
-  const [first] = checked;
-  if (found.length > 0 || !first) return found.map(({ isMissing: _isMissing, ...check }) => check);
-  const { isMissing: _isMissing, ...check } = first;
-  const more = roots.length > 1 ? `, nor do ${roots.length - 1} other places` : "";
-  return [{ ...check, detail: check.detail + more }];
+/** Some agents have dozens of folders, so missing ones are only listed if a variable names them. */
+async function checkAgents({ host }: Context): Promise<Check[]> {
+  const agents = await Promise.all(
+    adapters.map(({ title, getSearchRoots }) =>
+      Promise.all(getSearchRoots(host).map((root) => checkRoot(title, root))),
+    ),
+  );
+  const missing = agents.filter((roots) => roots.every(({ isMissing }) => isMissing)).length;
+  const listed = agents.flat().filter(({ isMissing, isNamed }) => !isMissing || isNamed);
+  return [
+    ...listed.map(({ isMissing: _isMissing, isNamed: _isNamed, ...check }) => check),
+    ...(missing > 0
+      ? [{ name: "agents", ok: true, isNote: true, detail: `${formatCount(missing, "agent")} not installed` }]
+      : []),
+  ];
 }
 
-async function checkRoot(title: string, { path, variable }: SearchRoot): Promise<Check & { isMissing: boolean }> {
+type RootCheck = Check & { isMissing: boolean; isNamed: boolean };
+
+async function checkRoot(title: string, { path, variable }: SearchRoot): Promise<RootCheck> {
+  const isNamed = variable !== undefined;
   const source = variable ? ` (from ${variable})` : "";
   try {
     await access(path, constants.R_OK);
-    return { name: title, ok: true, detail: path + source, isMissing: false };
+    return { name: title, ok: true, detail: path + source, isMissing: false, isNamed };
   } catch (error) {
     const isMissing = ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
-    const reason = isMissing ? "does not exist" : "can't be read: permission denied";
-    return { name: title, ok: isMissing, isNote: true, detail: `${path}${source} ${reason}`, isMissing };
+    const reason = isMissing ? "not found" : "can't be read: permission denied";
+    return { name: title, ok: isMissing, isNote: true, detail: `${path}${source} ${reason}`, isMissing, isNamed };
   }
 }

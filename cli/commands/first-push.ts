@@ -43,10 +43,10 @@ export async function agreeToFirstPush(
   const count = countPictures(sent.map(({ pictures }) => pictures));
   const total = count.pictures > 0 ? `${where}, with ${formatPictures(count)}` : where;
   const leftOut = found.length - sent.length;
-  terminal.say(leftOut > 0 ? `${total}; ${formatCount(leftOut, "other")} left out.` : `${total}.`);
+  terminal.say(leftOut > 0 ? `${total}; ${formatCount(leftOut, "other")} excluded.` : `${total}.`);
   const projects = sent.map(({ name, secrets }) => ({ name: foldHome(name, host), secrets }));
   sayFound(terminal, projects, maskKey !== undefined);
-  terminal.say(styled("dim", `To leave some out first: ${program} projects exclude GLOB...`));
+  terminal.say(styled("dim", `To exclude some first: ${program} projects exclude GLOB...`));
   if (values.yes !== true && !(await terminal.ask("Send them, and new ones at each push?", signal, usual))) {
     signal.throwIfAborted();
     throw new CommandError("failed", "Nothing was sent.");

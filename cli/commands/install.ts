@@ -25,8 +25,8 @@ import { push } from "./push.ts";
 export async function install(context: Context): Promise<number> {
   const { host, terminal, values } = context;
   if (values.yes !== true && values["dry-run"] !== true && !terminal.canAsk) {
-    const advice = "Look at the files with --dry-run, and write them without being asked with --yes.";
-    throw new CommandError("usage", `Every file is asked about, but nobody can answer here. ${advice}`);
+    const advice = "Show the files with --dry-run, or write them without asking with --yes.";
+    throw new CommandError("usage", `Every file needs a confirmation, but nobody can answer here. ${advice}`);
   }
   const program = await planProgram(host);
   const earlier = await readEarlierManifest(context);
@@ -45,7 +45,7 @@ export async function install(context: Context): Promise<number> {
   const service = await offerService(context, installation, words, server);
   if (installation.isDry) {
     terminal.say();
-    terminal.say("Nothing was written. Without --dry-run each of these is asked about.");
+    terminal.say("Nothing was written. Without --dry-run, install asks about each file.");
     terminal.json({ server, dryRun: true, files: installation.outcomes });
     return exitCodes.done;
   }
@@ -110,7 +110,7 @@ async function offerService(
   const service = findService(host);
   const obstacle = service
     ? await service.findObstacle()
-    : [`Spoor knows no background service on ${host.platform}. Let cron run \`spoor push\` every ten minutes.`];
+    : [`Spoor has no background service for ${host.platform}. Let cron run \`spoor push\` every ten minutes.`];
   if (obstacle || !service) {
     terminal.say();
     for (const line of obstacle ?? []) terminal.say(line);
@@ -118,7 +118,7 @@ async function offerService(
   }
   const spec = { words: [...words, "service", "run", "--server", server], server, env: collectEnvironment(host) };
   const files = service.files(spec);
-  const title = `Background service: sends the sessions of every agent on this machine to ${server}, but for projects that you leave out (spoor projects exclude)`;
+  const title = `Background service: sends the sessions of every agent on this machine to ${server}, except for projects that you exclude (spoor projects exclude)`;
   const isReady = await installation.offer(title, files);
   return isReady || files.every(({ path }) => installation.outcomes[path] !== "declined") ? "ready" : "declined";
 }
@@ -190,7 +190,7 @@ async function ensureLogin(context: Context, installation: Installation): Promis
   const { host, terminal, values } = context;
   const connection = await connect({ ...context, values: { ...values, patience: "5" } });
   if (host.env.SPOOR_TOKEN && connection.token) {
-    terminal.warn("SPOOR_TOKEN is set. It is written nowhere: the background service needs a login. See: spoor login");
+    terminal.warn("SPOOR_TOKEN is set, but the background service needs a login. See: spoor login");
     return true;
   }
   if (connection.token && (await isValid(connection))) return true;

@@ -65,8 +65,8 @@ async function keepBrokenSettings({ host, terminal }: Context): Promise<void> {
   await rename(path, aside).catch((error) => {
     throw new CommandError("failed", `${path} can't be read or replaced: ${error.message}.`);
   });
-  const lost = "The choice of projects in it no longer counts";
-  terminal.warn(`${path} could not be read, and was moved to ${aside}. ${lost}: see ${program} projects`);
+  const lost = "Its choice of projects no longer applies";
+  terminal.warn(`${path} could not be read and was moved to ${aside}. ${lost}: see ${program} projects`);
 }
 
 /** The server's rate limits for logins last minutes, so a login without `--patience` waits this long. */
@@ -156,7 +156,7 @@ function loginError(code: string, context: Context, fallback = "The login failed
   const messages: Record<string, string> = {
     access_denied: "The login was denied.",
     expired_token: `The login was not approved in time. ${again}`,
-    already_consumed: `The token of this login was already used. ${again}`,
+    already_consumed: `This login was already used. ${again}`,
   };
   return new CommandError("login", (Object.hasOwn(messages, code) && messages[code]) || fallback);
 }

@@ -36,7 +36,7 @@ class Relay {
 
   async pass(line: string): Promise<void> {
     const message = parseJson(line);
-    if (!isFields(message)) return this.#fail(null, codes.parse, "This is no message of JSON-RPC.");
+    if (!isFields(message)) return this.#fail(null, codes.parse, "This is not a JSON-RPC message.");
     try {
       const answer = await this.#send(message);
       if (answer) this.#write(answer);

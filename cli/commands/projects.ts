@@ -16,10 +16,7 @@ export async function projects(context: Context): Promise<void> {
   const [action, ...globs] = context.words;
   if (action === undefined) return list(context);
   if (action !== "include" && action !== "exclude") {
-    throw new CommandError(
-      "usage",
-      `projects takes include or exclude, not "${action}". See: ${program} projects --help`,
-    );
+    throw new CommandError("usage", `Use include or exclude, not "${action}". See: ${program} projects --help`);
   }
   if (globs.length === 0) {
     throw new CommandError("usage", `projects ${action} takes a project's name or folder, such as: "~/code/*"`);
@@ -38,7 +35,7 @@ async function list(context: Context): Promise<void> {
   if (sent.length > 0) showProjects(context, sent, options);
   if (leftOut.length > 0) {
     if (sent.length > 0) terminal.say();
-    terminal.say(styled("bold", "Left out: neither read nor sent"));
+    terminal.say(styled("bold", "Excluded: neither read nor sent"));
     showProjects(context, leftOut, { ...options, countsFiles: true });
   }
   if (found.length > 0) sayTotals(context, sent, leftOut);
@@ -55,14 +52,14 @@ function sayTotals({ terminal }: Context, sent: FoundProject[], leftOut: FoundPr
     leftOut.length === 0 ? "none is" : `${formatCount(leftOut.length, "other")} ${leftOut.length === 1 ? "is" : "are"}`;
   terminal.say();
   const total = `${formatCount(sent.length, "project")} with ${formatCount(sessions, "session")} (${formatBytes(bytes)})`;
-  terminal.say(`${total} ${sent.length === 1 ? "is" : "are"} sent; ${out} left out.`);
+  terminal.say(`${total} ${sent.length === 1 ? "is" : "are"} sent; ${out} excluded.`);
   terminal.say(styled("dim", `Leave projects out with: ${program} projects exclude GLOB...`));
 }
 
 function sayRules({ terminal }: Context, rules: readonly ProjectRule[]): void {
   if (rules.length === 0) return;
   terminal.say();
-  terminal.say("Rules; of those that match a project, the last one counts:");
+  terminal.say("Rules (the last matching rule counts):");
   for (const rule of rules)
     terminal.say("exclude" in rule ? `  exclude  ${rule.exclude}` : `  include  ${rule.include}`);
 }
@@ -74,17 +71,14 @@ async function change(context: Context, action: "include" | "exclude", given: st
   const settings = await updateSettings(host, (now) => ({ ...now, projects: changed(now) }));
   const [before, after] = [ProjectRules.of(host, settings), new ProjectRules(host, changed(settings))];
   const what = formatList(globs);
-  terminal.say(
-    styled("green", "✓"),
-    action === "exclude" ? ` Left out from now on: ${what}` : ` Sent from now on: ${what}`,
-  );
+  terminal.say(styled("green", "✓"), action === "exclude" ? ` Excluded ${what}.` : ` Included ${what}.`);
   const isOnly = before.rules.length === 0 && action === "include" && after.rules.length > 0;
-  if (isOnly) terminal.say(`  All other projects are left out. To send all again: ${program} projects include '**'`);
+  if (isOnly) terminal.say(`  All other projects are excluded. To send all again: ${program} projects include '**'`);
   const known = await readKnownProjects(context);
   const other = known.filter((one) => Boolean(before.findExclusion(one)) !== Boolean(after.findExclusion(one)));
   const names = [...new Set(other.map((one) => foldHome(one.cwd ?? one.project ?? "", host)))].sort();
-  if (names.length > 0) terminal.say(`  That changes ${formatCount(names.length, "project")}: ${formatList(names, 5)}`);
-  else if (known.length > 0) terminal.say("  That changes none of the projects that are known here so far.");
+  if (names.length > 0) terminal.say(`  ${formatCount(names.length, "known project")}: ${formatList(names, 5)}`);
+  else if (known.length > 0) terminal.say("  No known project is affected.");
   const stillOut = action === "include" ? await sayStillLeftOut(context, after, globs) : [];
   const sentBefore = action === "exclude" ? await saySentBefore(context, after) : 0;
   terminal.json({ rules: after.rules, changed: names, stillLeftOut: stillOut, sentBefore });
@@ -107,8 +101,7 @@ async function sayStillLeftOut(context: Context, rules: ProjectRules, globs: str
     const by: LeftOutBy | undefined = chosen.findExclusion(one) && rules.findExclusion(one);
     if (by && "file" in by) files.add(by.file);
   }
-  for (const file of files)
-    terminal.warn(styled("yellow", "!"), ` ${foldHome(file, host)} still leaves out its folder.`);
+  for (const file of files) terminal.warn(styled("yellow", "!"), ` ${foldHome(file, host)} still excludes its folder.`);
   return [...files];
 }
 
@@ -119,8 +112,8 @@ async function saySentBefore(context: Context, rules: ProjectRules): Promise<num
   if (sent.length === 0) return 0;
   const server = findServer(host, settings, undefined);
   const names = [...new Set(sent.flatMap(({ project }) => project ?? []))].sort();
-  const are = sent.length === 1 ? "session of what is left out was" : "sessions of what is left out were";
-  terminal.say(`  ${sent.length} ${are} sent before, and will stay on the server. To delete them, select them there:`);
+  const are = sent.length === 1 ? "uploaded session stays" : "uploaded sessions stay";
+  terminal.say(`  ${sent.length} ${are} on the server. Delete them at:`);
   for (const name of names.slice(0, 5)) terminal.say(`    ${server ?? ""}/traces?project=${encodeURIComponent(name)}`);
   if (names.length > 5 || names.length === 0) terminal.say(`    ${server ?? ""}/traces`);
   return sent.length;

@@ -126,7 +126,7 @@ async function findUserId(context: Context, settings: Settings, server: string):
   } catch (error) {
     const isAway = error instanceof HttpError && (error.status === 429 || error.status >= 500);
     if (!isAway && !(error instanceof CommandError && error.kind === "unreachable")) throw error;
-    context.terminal.warn(`${error.message} Sessions that were sent before are listed as new.`);
+    context.terminal.warn(`${error.message} Sent sessions are listed as new.`);
     return undefined;
   }
 }

@@ -18,8 +18,8 @@ export async function recall(context: Context): Promise<void> {
   const { body } = await api.request(`/api/recall?${query}`);
   const places = Array.isArray(body.places) ? body.places.filter(isFields) : [];
   terminal.json({ server, exact: body.exact === true, places });
-  if (places.length === 0) terminal.say("No session on the server has this.");
-  else if (body.exact !== true) terminal.say("No session has this line; these have its most telling words:");
+  if (places.length === 0) terminal.say("No session on the server contains this.");
+  else if (body.exact !== true) terminal.say("No session contains this line; these contain its most specific words:");
   for (const place of places) write(context, place);
 }
 

@@ -23,7 +23,7 @@ const verbs = { status, start, stop, logs, run: runInBackground, report, hook, s
 export async function service(context: Context): Promise<number> {
   const [verb = "status", ...words] = context.words;
   if (!Object.hasOwn(verbs, verb)) {
-    throw new CommandError("usage", `There is no "service ${verb}": it takes status, start, stop or logs.`);
+    throw new CommandError("usage", `Unknown command "service ${verb}". Use status, start, stop or logs.`);
   }
   return (await verbs[verb as keyof typeof verbs]({ ...context, words })) ?? exitCodes.done;
 }
@@ -56,7 +56,7 @@ async function start(context: Context): Promise<number> {
 
 async function stop(context: Context): Promise<number> {
   const found = await installed(context);
-  const code = await run(context, found.stop(), "Stopped. It begins again with: spoor service start");
+  const code = await run(context, found.stop(), "Stopped. Start it with: spoor service start");
   // Windows ends the program's window, which may leave the program running.
   if (context.host.platform === "win32") await endProcess(context.host);
   return code;
@@ -75,9 +75,9 @@ const followMs = 500;
 
 async function logs({ host, terminal, values, signal }: Context): Promise<void> {
   const count = Number(values.lines ?? 50);
-  if (!Number.isInteger(count) || count < 1) throw new CommandError("usage", "--lines takes a number from 1.");
+  if (!Number.isInteger(count) || count < 1) throw new CommandError("usage", "--lines must be a number from 1.");
   let shown = await readLastLines(host, count);
-  if (shown.length === 0) terminal.say(`Nothing was logged yet in ${getLogPath(host)}`);
+  if (shown.length === 0) terminal.say(`Nothing logged yet in ${getLogPath(host)}`);
   for (const line of shown) terminal.write(line);
   while (values.follow === true && !terminal.isUnread) {
     await sleep(followMs, undefined, { signal });

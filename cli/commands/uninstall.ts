@@ -31,14 +31,14 @@ export async function uninstall(context: Context): Promise<void> {
   const isDry = values["dry-run"] === true;
   if (values.yes !== true || isDry) {
     terminal.say(`This ${isDry ? "would remove" : "removes"} what \`install\` wrote:`);
-    for (const path of paths) terminal.say(`  ${path}${path in manifest.files ? "" : " (what was added to it)"}`);
+    for (const path of paths) terminal.say(`  ${path}${path in manifest.files ? "" : " (only the added text)"}`);
     if (manifest.hasService) terminal.say("and stops the background service.");
-    if (manifest.loggedIn) terminal.say(`The login at ${manifest.server} ends. Sessions that were sent stay there.`);
+    if (manifest.loggedIn) terminal.say(`The login at ${manifest.server} ends. Uploaded sessions stay there.`);
     if (isDry) return terminal.json({ dryRun: true, paths });
     await confirm(context);
   }
   const { removed, kept } = await undo(context, manifest);
-  for (const path of kept) terminal.warn(`! ${path} was changed since: it was left as it is.`);
+  for (const path of kept) terminal.warn(`! ${path} was changed since, so it was kept.`);
   terminal.say(styled("green", "✓"), " Uninstalled.");
   if (!manifest.loggedIn && (await readSettings(host)).accounts[manifest.server])
     terminal.say(`The login stays in ${settingsPath(host)}; revoke it at ${manifest.server}/devices`);
@@ -46,7 +46,7 @@ export async function uninstall(context: Context): Promise<void> {
 }
 
 async function confirm({ terminal, signal }: Context): Promise<void> {
-  if (!terminal.canAsk) throw new CommandError("usage", "Nobody can be asked here. Agree to it with --yes.");
+  if (!terminal.canAsk) throw new CommandError("usage", "Nobody can answer here. Confirm with --yes.");
   const isAgreed = await terminal.ask("Go on?", signal, true);
   signal.throwIfAborted();
   if (!isAgreed) throw new CommandError("usage", "Nothing was removed.");

@@ -15,7 +15,7 @@ export async function update(context: Context): Promise<void> {
   const report = (outcome: string) =>
     terminal.json({ server, outcome, from: running.version, to: found?.release.version ?? running.version });
   if (!found) {
-    terminal.say(`Up to date: version ${running.version} is what ${server} delivers.`);
+    terminal.say(`Up to date: ${server} delivers version ${running.version}.`);
     return report("same");
   }
   const { release, isOlder } = found;
@@ -29,10 +29,13 @@ export async function update(context: Context): Promise<void> {
     return report(isOlder ? "older" : "newer");
   }
   if (isOlder && values["allow-older"] !== true) {
-    const question = `${server} has version ${release.version}, which is older than this one (${running.version}). Take it?`;
+    const question = `${server} has version ${release.version}, which is older than this one (${running.version}). Install it?`;
     if (!(await terminal.ask(question, signal))) {
       signal.throwIfAborted();
-      throw new CommandError("usage", `Version ${release.version} is older than this one. Take it with --allow-older.`);
+      throw new CommandError(
+        "usage",
+        `Version ${release.version} is older than this one. Install it with --allow-older.`,
+      );
     }
   }
   const isTaken = await takeNow(context, api, found);

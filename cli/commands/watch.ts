@@ -26,8 +26,7 @@ export async function watch(context: Context): Promise<number> {
       } else if (outcome.code !== null)
         return outcome.code; // it has printed the reason
       else {
-        if (++deaths >= maxDeaths)
-          throw new CommandError("failed", "The process that sends was killed again and again.");
+        if (++deaths >= maxDeaths) throw new CommandError("failed", "The sending process was killed repeatedly.");
         changes.forget();
         await sleep(deathRestMs * deaths, undefined, { signal });
       }
@@ -40,7 +39,7 @@ export async function watch(context: Context): Promise<number> {
 
 const problems = {
   limit:
-    "This system limits how many folders can be watched (on Linux: sysctl fs.inotify.max_user_watches). Spoor looks every few seconds instead.",
+    "This system limits how many folders can be watched (on Linux: sysctl fs.inotify.max_user_watches). Spoor checks every few seconds instead.",
   remote:
-    "Some folders are on a network or shared file system, which tells of no changes. Spoor looks every few seconds instead.",
+    "Some folders are on a network or shared file system, which does not report changes. Spoor checks every few seconds instead.",
 };

@@ -2,7 +2,7 @@ import { lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A killed process left any lock that is older or from the future, because nothing takes this long. */
+/** Nothing takes this long, so an older lock, or one from the future, was left by a killed process. */
 const staleMs = 60_000;
 
 /** Runs a function under a lock between processes, or without the lock if that can't be written. */

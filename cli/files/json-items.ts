@@ -52,7 +52,7 @@ class ItemSplitter {
   #inItem = false;
   #inText = false;
   #isEscaped = false;
-  /** It is true if the next text is a key on the way to the list. */
+  /** True if the next text is a key on the way to the list. */
   #isKey = false;
   #key = "";
   #from = 0;

@@ -28,7 +28,7 @@ export class Installation {
     const open = plans.filter(({ file, now }) => !now?.equals(encodeFile(file)));
     for (const { file } of plans) this.outcomes[file.path] = "same";
     if (open.length === 0) {
-      terminal.say(styled("green", "✓"), ` ${title}: in place already.`);
+      terminal.say(styled("green", "✓"), ` ${title}: already installed.`);
       await this.#record(files);
       return true;
     }
@@ -55,13 +55,13 @@ export class Installation {
     for (const one of ours) if (!agreed.includes(one)) this.outcomes[one.file.path] = "declined";
     for (const one of open.filter((one) => !ours.includes(one))) {
       const { path } = one.file;
-      const what = `${path} exists, and is not as \`install\` wrote it`;
+      const what = `${path} exists and differs from what \`install\` wrote`;
       const isWanted =
         this.#context.values.yes !== true && !this.isDry && (await this.#confirm(`${what}. Replace it?`, false));
       if (isWanted) agreed.push(one);
       else {
         this.outcomes[path] = "kept";
-        terminal.warn(`! ${what}: it was left as it is.`);
+        terminal.warn(`! ${what}: it was not changed.`);
       }
     }
     return agreed;
@@ -135,19 +135,19 @@ export class Installation {
     const text = now?.toString("utf8");
     const edited = now && !Buffer.from(text ?? "").equals(now) ? notText : change(text);
     if (edited === undefined) {
-      terminal.say(styled("green", "✓"), ` ${title}: in place already.`);
+      terminal.say(styled("green", "✓"), ` ${title}: already installed.`);
       this.outcomes[path] = "same";
       return true;
     }
     const renewed = known && text !== undefined ? change(undo(text, known) ?? text) : edited;
     if (renewed === undefined || "problem" in renewed) {
       this.outcomes[path] = "kept";
-      terminal.warn(`! ${title}: ${path} was left alone: ${renewed?.problem ?? ""}.`);
+      terminal.warn(`! ${title}: ${path} was not changed: ${renewed?.problem ?? ""}.`);
       return false;
     }
     terminal.say();
     terminal.say(styled("bold", title));
-    terminal.say(`  ${path}${now === undefined ? "" : ", with this added"}`);
+    terminal.say(`  ${path}${now === undefined ? "" : ", with this addition"}`);
     for (const line of renewed.edit.inserted.trim().split(/\r?\n/)) terminal.say(styled("dim", `  + ${line}`));
     if (!(await this.#confirm("Write it?"))) {
       this.outcomes[path] = "declined";

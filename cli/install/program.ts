@@ -19,7 +19,7 @@ export async function planProgram(host: Host): Promise<Program> {
   const node = await findNode(host);
   if (isNpmFile(file)) return { files: [], words: () => [node, file] };
   if (running.version === "source") {
-    throw new CommandError("usage", "This client runs from its source. Install the one that a server delivers.");
+    throw new CommandError("usage", "This client runs from its source. Install a server's client instead.");
   }
   const { client, launcher } = getPlaces(host);
   const isWindows = host.platform === "win32";

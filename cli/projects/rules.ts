@@ -65,8 +65,8 @@ export class ProjectRules {
 
   static of(host: Host, { projects = [] }: Pick<Settings, "projects">): ProjectRules {
     if (isRules(projects)) return new ProjectRules(host, projects);
-    const problem = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;
-    throw new CommandError("failed", `${problem} Mend it, or remove it and log in again. Nothing was sent.`);
+    const problem = `${settingsPath(host)} can't be read, so the excluded projects are unknown.`;
+    throw new CommandError("failed", `${problem} Fix it, or remove it and log in again. Nothing was sent.`);
   }
 
   findExclusion({ cwd, project }: ProjectLabels): LeftOutBy | undefined {

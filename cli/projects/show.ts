@@ -23,7 +23,7 @@ export function showProjects(
     { title: countsFiles ? "Files" : "Sessions", align: "right" },
     { title: "Size", align: "right" },
     { title: "Last used", align: "left", leavesAt: 2 },
-    { title: countsFiles ? "Left out by" : "Agents", align: "left", leavesAt: 1 },
+    { title: countsFiles ? "Excluded by" : "Agents", align: "left", leavesAt: 1 },
   ];
   const rows = shown.map(({ name, sessions, bytes, agents, lastActivity, leftOutBy }) => [
     foldHome(name, host),

@@ -39,7 +39,7 @@ export function sayFound(
   const what = `${formatCount(sumCounts(total), "secret")} in ${formatCount(found.length, "project")}`;
   const becomes = isMasked
     ? "masked before anything is sent"
-    : `sent as they are. To mask them: ${program} config redact on`;
+    : `sent unmasked. To mask them: ${program} config redact on`;
   terminal.say();
   terminal.say(styled("bold", `${what}: ${becomes}`));
   for (const { name, secrets } of found.slice(0, maxProjects)) terminal.say(`  ${name}  ${describeSecrets(secrets)}`);

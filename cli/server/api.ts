@@ -31,7 +31,7 @@ export class HttpError extends Error {
 function redirectIn(headers: Headers): string {
   const location = headers.get("location") ?? "";
   const target = URL.canParse(location) ? new URL(location) : undefined;
-  return target && isPlain(target) ? `: a redirect to ${target.origin}; use that with --server` : ": a redirect";
+  return target && isPlain(target) ? `: a redirect to ${target.origin}; try that with --server` : ": a redirect";
 }
 
 /** Parses `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). */
@@ -119,7 +119,7 @@ export class Api {
       );
     }
     if (!isFields(value) && fromBetween.has(response.status)) {
-      const who = "A proxy or a sign-in page in between may have answered";
+      const who = "A proxy or a sign-in page may have answered";
       throw new CommandError("failed", `${this.url} answered ${response.status}, but not as Spoor does. ${who}.`);
     }
     if (!response.ok && !options.returnsErrors) throw new HttpError(response.status, fields, response.headers);

@@ -69,7 +69,8 @@ export type AccountInfo = { userId: string; name: string; email: string; machine
 export async function fetchAccount({ api, server }: Connection): Promise<AccountInfo> {
   const { body } = await api.request("/api/cli/session");
   const user = isFields(body.user) ? body.user : {};
-  if (typeof body.userId !== "string") throw new CommandError("failed", `${server} did not name the token's account.`);
+  if (typeof body.userId !== "string")
+    throw new CommandError("failed", `${server} did not return the token's account.`);
   return {
     userId: body.userId,
     name: toText(user.name),

@@ -20,10 +20,10 @@ export const isAgreed = ({ values }: Context, { plainHttp = [] }: Settings, serv
 export async function agreeToPlainHttp(context: Context, settings: Settings, server: string): Promise<Settings> {
   if (isAgreed(context, settings, server)) return settings;
   const { host, terminal, signal } = context;
-  const warning = `${server} is not encrypted: whoever is on the network between can read your sessions and your token.`;
-  if (!(await terminal.ask(`${warning} Use it all the same?`, signal))) {
+  const warning = `${server} is not encrypted: others on the network can read your sessions and your token.`;
+  if (!(await terminal.ask(`${warning} Use it anyway?`, signal))) {
     signal.throwIfAborted();
-    const advice = terminal.canAsk ? "Nothing was sent." : "Use https, or agree to it with --insecure.";
+    const advice = terminal.canAsk ? "Nothing was sent." : "Use https, or pass --insecure to allow it.";
     throw new CommandError("usage", `${warning} ${advice}`);
   }
   const agree = (now: Settings): Settings => ({ ...now, plainHttp: [...new Set([...(now.plainHttp ?? []), server])] });

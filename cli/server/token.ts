@@ -22,7 +22,7 @@ function describeCharacter(character: string): string {
   if (/\s/.test(character)) return "a space";
   if (/["'`\u2018-\u201f]/.test(character)) return "a quotation mark";
   if (/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character)) return "an invisible character";
-  return "a character that no token has";
+  return "an invalid character";
 }
 
 /**
@@ -35,11 +35,11 @@ export function readToken(host: Host, settings: Settings, server: string): strin
   if (!given) return readStoredToken(settings, server);
   const fault = findTokenFault(given);
   if (fault) {
-    throw new CommandError("usage", `SPOOR_TOKEN ${fault}. Set it to the token alone, without anything around it.`);
+    throw new CommandError("usage", `SPOOR_TOKEN ${fault}. Set it to the token only.`);
   }
   const owner = findTokenServer(host);
   if (owner === server) return given;
-  const whose = owner ? `is for ${owner}` : "does not say which server it is for";
+  const whose = owner ? `is for ${owner}` : "does not specify its server";
   throw new CommandError(
     "usage",
     `SPOOR_TOKEN ${whose}, so it is not sent to ${server}. Set SPOOR_URL=${server} if it is for that server, or unset SPOOR_TOKEN to use your login there.`,
@@ -48,7 +48,7 @@ export function readToken(host: Host, settings: Settings, server: string): strin
 
 export const describeInvalidToken = ({ SPOOR_TOKEN }: Host["env"], login: string): string =>
   SPOOR_TOKEN
-    ? "SPOOR_TOKEN is no longer valid. Replace it with a new one, made on the server's page /devices, or unset it to use a login"
+    ? "SPOOR_TOKEN is no longer valid. Create a new one on the server's page /devices, or unset it to use a login"
     : `The token is no longer valid. Log in again with: ${login}`;
 
 /** @throws CommandError `login` if the token has invalid characters */

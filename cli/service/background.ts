@@ -12,7 +12,7 @@ import { HttpError } from "../server/api.ts";
 import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";
 import { ServiceLog } from "./log.ts";
-import { readState, removeState, saveState } from "./state.ts";
+import { readBoot, readState, removeState, saveState } from "./state.ts";
 import { findCause, forgetTroubles, noteTrouble, readTroubles, type TroubleCause } from "./troubles.ts";
 
 const minuteMs = 60_000;
@@ -24,7 +24,7 @@ const paces = {
   troubledReportMs: 15 * minuteMs,
   restMs: hourMs,
   lookMs: 5000,
-  /** Sending this long without an error ends a trouble; longer than the patience. */
+  /** Sending this long without an error ends a trouble; it must exceed the patience. */
   wellMs: 20 * minuteMs,
 };
 
@@ -47,7 +47,8 @@ export async function runInBackground(foreground: Context): Promise<number> {
   const context: Context = { ...redirectToLog(foreground), signal: AbortSignal.any([signal, ended.signal]) };
   const server = String(context.values.server ?? "");
   context.terminal.warn(`Started: version ${running.version}, process ${process.pid}.`);
-  await saveState(host, { pid: process.pid, version: running.version, server, startedAt: new Date().toISOString() });
+  const [startedAt, boot] = [new Date().toISOString(), await readBoot()];
+  await saveState(host, { pid: process.pid, version: running.version, server, startedAt, ...(boot && { boot }) });
   try {
     const tasks = [sendForever(context), reportForever(context)];
     await Promise.race(tasks).finally(() => ended.abort());
@@ -92,7 +93,7 @@ async function sendForever(context: Context): Promise<void> {
   }
 }
 
-/** Waits for a new login, or until enough time has passed. */
+/** Waits for a new login, or until the time has passed. */
 async function restOrLogin(context: Context, needsLogin: boolean, login: string): Promise<void> {
   const deadline = performance.now() + paces.restMs;
   while (needsLogin || performance.now() < deadline) {

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
@@ -9,7 +9,14 @@ import type { Manifest } from "../install/manifest.ts";
 import { styled, type Terminal } from "../terminal/terminal.ts";
 import type { Trouble } from "./troubles.ts";
 
-export type ServiceState = { pid: number; version: string; server: string; startedAt: string; heardAt?: string };
+export type ServiceState = {
+  pid: number;
+  version: string;
+  server: string;
+  startedAt: string;
+  heardAt?: string;
+  boot?: string;
+};
 
 const getStatePath = (host: Host): string => join(stateFolder(host), "service.json");
 
@@ -31,14 +38,27 @@ export async function readState(host: Host): Promise<ServiceState | undefined> {
     server: String(found.server),
     startedAt: found.startedAt,
     ...(typeof found.heardAt === "string" && { heardAt: found.heardAt }),
+    ...(typeof found.boot === "string" && { boot: found.boot }),
   };
 }
 
-/** @returns undefined if no service runs; a state from before the system's start is stale */
+/** Linux names each start of the system, which a change of the clock leaves alone. */
+export const readBoot = (): Promise<string | undefined> =>
+  readFile("/proc/sys/kernel/random/boot_id", "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+
+/** @returns undefined if no service runs; another process may have its number since the system's start */
 export async function findRunningPid(host: Host): Promise<number | undefined> {
   const state = await readState(host);
-  if (!state || Date.parse(state.startedAt) < Date.now() - uptime() * 1000) return undefined;
+  if (!state || !(await isSinceBoot(state))) return undefined;
   return signal(state.pid, 0) ? state.pid : undefined;
+}
+
+async function isSinceBoot({ boot, startedAt }: ServiceState): Promise<boolean> {
+  const current = boot === undefined ? undefined : await readBoot();
+  return current === undefined ? Date.parse(startedAt) >= Date.now() - uptime() * 1000 : boot === current;
 }
 
 export async function endProcess(host: Host): Promise<void> {
@@ -60,11 +80,11 @@ const formatMinute = (at: string): string => `${at.slice(0, 16).replace("T", " "
 
 export function describeService({ manifest, isRunning, state }: ServiceFacts): string {
   if (!manifest?.hasService) return "No background service is installed. Install it with: spoor install";
-  const heard = state?.heardAt ? ` The server last heard it at ${formatMinute(state.heardAt)}.` : "";
-  if (!isRunning) return `The background service does not run. Start it with: spoor service start.${heard}`;
+  const heard = state?.heardAt ? ` Last report to the server: ${formatMinute(state.heardAt)}.` : "";
+  if (!isRunning) return `The background service is not running. Start it with: spoor service start.${heard}`;
   const since = state ? ` since ${formatMinute(state.startedAt)} (version ${state.version})` : "";
   const updates = manifest.autoUpdate ? "" : " It does not update itself.";
-  return `The background service runs${since}, and sends to ${manifest.server}.${heard}${updates}`;
+  return `The background service is running${since} and sends to ${manifest.server}.${heard}${updates}`;
 }
 
 export function sayTroubles(terminal: Terminal, troubles: Trouble[]): void {

@@ -41,7 +41,7 @@ export class Collector implements Sink {
         sourceId: string;
         messages: number;
         chars: number;
-        trivial: TrivialCheck;
+        trivial: TrivialCheck | undefined;
         masker: Masker;
         pictures: PictureBytes;
         writer: SessionWriter | undefined;
@@ -83,7 +83,8 @@ export class Collector implements Sink {
     const writer =
       writing &&
       new SessionWriter(source, sourceId, { ...writing, known: writing.known(source, sourceId) }, messages > 0);
-    const [trivial, masker] = [new TrivialCheck(messages > 0), new Masker(writing?.maskKey)];
+    const trivial = writing && new TrivialCheck(messages > 0);
+    const masker = new Masker(writing?.maskKey);
     this.#open = { source, sourceId, messages: 0, chars: 0, trivial, masker, pictures: {}, writer };
   }
 
@@ -92,7 +93,7 @@ export class Collector implements Sink {
     const { message, references, pictures } = takePictures(given);
     this.#open.messages++;
     if (typeof message?.content === "string") this.#open.chars += message.content.length;
-    this.#open.trivial.see(message);
+    this.#open.trivial?.see(message);
     for (const { sha256, bytes } of references) this.#open.pictures[sha256] = bytes;
     const masked = this.#open.masker.message(message);
     // Hashes and media types are no secrets, even if they look like some.
@@ -110,7 +111,7 @@ export class Collector implements Sink {
       return;
     }
     const masked = session.masker.details(details);
-    session.writer?.finish(session.trivial.isTrivial ? markTrivial(masked) : masked);
+    session.writer?.finish(session.trivial?.isTrivial ? markTrivial(masked) : masked);
     if (session.writer?.hasChanged) this.#writing?.onChanged(session.source, session.sourceId);
     this.stats.sessions++;
     this.stats.messages += session.messages;
@@ -123,7 +124,7 @@ export class Collector implements Sink {
 
   checkpoint(at: Checkpoint): void {
     // A session that may still get its first content is read whole next time.
-    if (!this.hasEnded && this.#open?.trivial.isTrivial === false) this.#writing?.onCheckpoint?.(at);
+    if (!this.hasEnded && this.#open?.trivial?.isTrivial === false) this.#writing?.onCheckpoint?.(at);
   }
 
   reject(reason: string): void {

@@ -120,6 +120,7 @@ function parseSince(text: string | undefined, now: number): number {
   const [, count, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * (spans[unit] ?? 0);
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new CommandError("usage", `--since takes a date or a span such as 7d, not "${text}".`);
+  if (Number.isNaN(at))
+    throw new CommandError("usage", `--since must be a date or a time span such as 7d, not "${text}".`);
   return at;
 }

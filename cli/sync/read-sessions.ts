@@ -12,8 +12,8 @@ type Options = Omit<Writing, "onChanged"> & {
 };
 
 /**
- * Only a session's end shows that earlier messages changed. The second reading replaces even a longer session on the
- * server.
+ * Only a session's end shows whether earlier messages changed. The second reading then replaces even a longer session
+ * on the server.
  *
  * @returns the stats of the first reading, with the errors of both
  */

@@ -74,7 +74,8 @@ export class WholeSessions {
     const key = sessionKey({ source, sourceId });
     const leave = (reason: string) => this.#onUnsent({ source, sourceId, reason });
     if (sentAs === "append") return {};
-    if (!knowsAppend) leave("it is too large for one upload, and this server takes no parts: update it");
+    if (!knowsAppend)
+      leave("it is too large for one upload, and this server does not support parts; update the server");
     else if (sentAs === "replacement") leave("another upload changed it at the same time; push again");
     else if (end && (end.counts.at(-1) ?? 0) < messageCount) {
       const kept = { reason: "shorter", messageCount };

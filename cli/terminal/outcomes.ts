@@ -27,7 +27,7 @@ export const describeCopies = ({ copies, wireBytes }: SentCopies): string =>
 export function sayLeftOut(terminal: Terminal, projects: { size: number }): void {
   if (projects.size === 0) return;
   const verb = projects.size === 1 ? "is" : "are";
-  terminal.say(styled("dim", `${formatCount(projects.size, "project")} ${verb} left out. See: ${program} projects`));
+  terminal.say(styled("dim", `${formatCount(projects.size, "project")} ${verb} excluded. See: ${program} projects`));
 }
 
 const mark = styled("yellow", "!");
@@ -50,8 +50,8 @@ export function warnKept(terminal: Terminal, kept: readonly KeptSession[]): void
     const stored = formatCount(messageCount, "message");
     terminal.warn(
       mark,
-      ` Kept as stored: ${source} ${sourceId}: the server has ${stored} of it, and this machine fewer. What comes to it is`,
-      ` not archived until it has more. To archive what is here in place of that: ${program} push --replace ${sourceId}`,
+      ` Not updated: ${source} ${sourceId}: the server has ${stored}, this machine fewer. New messages are`,
+      ` archived once this machine has more. To archive this machine's version now: ${program} push --replace ${sourceId}`,
     );
   }
   if (shorter.length > maxNamed) terminal.warn(mark, ` and ${formatNumber(shorter.length - maxNamed)} more`);
@@ -63,7 +63,7 @@ export function warnKept(terminal: Terminal, kept: readonly KeptSession[]): void
   if (other.length > 0)
     terminal.warn(
       mark,
-      ` Kept as stored: ${formatCount(other.length, "session")} of which the server has a newer upload, such as another machine's.`,
+      ` Not updated: ${formatCount(other.length, "session")} with a newer upload on the server, for example from another machine.`,
     );
 }
 

@@ -15,7 +15,7 @@ export type AvailableUpdate = { release: Release; own: Uint8Array; path: string;
 
 export function checkOwnFile(): void {
   if (running.version === "source")
-    throw new CommandError("usage", "This client runs from its source: update the source.");
+    throw new CommandError("usage", "This client runs from its source. Update the source.");
   if (isNpmFile(getRunningFile())) {
     throw new CommandError("usage", "npm installed this client. Update it with: npm install -g spoor-client@latest");
   }
@@ -30,8 +30,8 @@ export async function findUpdate(api: Api): Promise<AvailableUpdate | undefined>
   const own = await readFile(path);
   const release = await readRelease(api);
   if (!release) {
-    const advice = "It is older than this client, or was built without one. Nothing was changed.";
-    throw new CommandError("failed", `${api.url} does not tell the SHA-256 of its client. ${advice}`);
+    const advice = "The server is older than this client, or was built without one. Nothing was changed.";
+    throw new CommandError("failed", `${api.url} does not publish the SHA-256 of its client. ${advice}`);
   }
   if (release.sha256 === computeSha256(own)) return undefined;
   const difference = compareVersions(release.version, running.version);
@@ -58,13 +58,13 @@ export async function checkOrigin({ host }: Context, settings: Settings, server:
   const isLoggedIn =
     settings.accounts[server] !== undefined || (host.env.SPOOR_TOKEN && findTokenServer(host) === server);
   if (!isLoggedIn) {
-    throw new CommandError("login", `This machine is not logged in to ${server}, so no program is taken from there.`);
+    throw new CommandError("login", `This machine is not logged in to ${server}, so its client is not installed.`);
   }
   const isInstalled = getRunningFile() === getPlaces(host).client;
   const origin = (isInstalled ? (await readManifest(host))?.server : undefined) ?? findDeliveringServer();
   if (origin !== undefined && origin !== server) {
-    const advice = "To use another server's, download it there and run its install.";
-    throw new CommandError("usage", `This client belongs to ${origin}: it takes no program from ${server}. ${advice}`);
+    const advice = "To use another server's client, download it there and run its install command.";
+    throw new CommandError("usage", `This client belongs to ${origin} and does not update from ${server}. ${advice}`);
   }
 }
 
@@ -83,12 +83,12 @@ export async function updateInBackground(context: Context): Promise<boolean> {
   const found = await findUpdate(api);
   if (!found) return false;
   if (found.isOlder) {
-    terminal.warn(`${server} has version ${found.release.version}, which is older: this one stays.`);
+    terminal.warn(`${server} has version ${found.release.version}, which is older, so it is not installed.`);
     return false;
   }
   if (!server.startsWith("https:") && !(await isOwnListener(server))) {
     terminal.warn(
-      `Not updated: another user of this machine may be answering at ${server}. To take its version: spoor update`,
+      `Not updated: another user of this machine may be answering at ${server}. To install its version: spoor update`,
     );
     return false;
   }

@@ -15,7 +15,9 @@ const minSweepIntervalMs = 300_000;
 /** Maximum shares of time for complete searches and for polling. */
 const [maxSweepShare, maxSearchShare] = [0.005, 0.05];
 const minPollIntervalMs = 1000;
-/** Rest after a round, as a multiple of its duration, so that a growing session of 100 MB is not read all the time. */
+/**
+ * The pause after a round, as a multiple of its duration, so that a growing session of 100 MB is not read constantly.
+ */
 const restFactor = 2;
 const maxRestMs = 10_000;
 /** After this many changed paths an adapter searches everything. */

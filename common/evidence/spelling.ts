@@ -1,7 +1,7 @@
 /** Case does not count if `isWindows`. */
 export type Spelling = { path: string; isWindows: boolean };
 
-/** The system where the session ran decides, not the one that reads it. */
+/** The system on which the session ran decides, not the one that reads it. */
 export const isWrittenByWindows = (path: string): boolean => /^(?:[a-z]:(?:[\\/]|$)|\\\\[^\\])/i.test(path);
 
 /**

@@ -30,7 +30,7 @@ function isTooMuch(text: string): boolean {
 /** Claude Code writes these in place of an answer. */
 const noAnswer = "No response requested.";
 
-/** Anything that is not known counts as content. */
+/** Everything unknown counts as content. */
 export class TrivialCheck {
   #hasContent = false;
   #isWarmup = false;

@@ -16,7 +16,7 @@ function hasRow(text: string): boolean {
 const isPlaceholder = (text: string): boolean => hasRow(text) || placeholder.test(text);
 
 const entropyChars = 400;
-/** All zero again after each text, so that a short one takes few steps. */
+/** Reset after each text, so that a short text takes few steps. */
 const counts = new Uint16Array(128);
 const timesLog2 = Float64Array.from({ length: entropyChars + 1 }, (_, count) => count * Math.log2(Math.max(1, count)));
 
@@ -47,7 +47,7 @@ function measureSequences(text: string): number {
   return following / Math.max(1, text.length - 1);
 }
 
-/** Every OpenSSH key has zeros in Base64; in a short text they mean an example. */
+/** Zeros in Base64 (`AAAA`) are normal in OpenSSH keys; in a short text they mean an example. */
 const zeros = /a{4,}/gi;
 const longChars = 60;
 
@@ -72,7 +72,7 @@ function isShuffled(value: string): boolean {
   return changes >= 0.5 || (changes >= 1 / 3 && (value.match(/[A-Z]{2,}/g)?.length ?? 0) >= 2);
 }
 
-/** The first folder has to be a word, which Base64 rarely has there. */
+/** The first folder must be a word, since Base64 rarely begins with one. */
 const isPath = (value: string): boolean => /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][A-Za-z][a-z]+[/\\]|^~\//.test(value);
 
 const maxPasswordChars = 256;

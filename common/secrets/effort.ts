@@ -1,10 +1,10 @@
 // A text made to exceed its budget of work has the rest of that line masked unread; ordinary text and files full of secrets
 // never do.
-import type { SecretPlace } from "#common/secrets/detector";
+import type { SecretPlace } from "#common/secrets/detectors/detector";
 
 export const unreadKind = "unread";
 
-/** The unit is the time that reading ten characters takes; a close look takes some microseconds. */
+/** In units of the time to read ten characters; a close look takes some microseconds. */
 export const costs = { glance: 1, attempt: 4, look: 32, chars: (count: number) => (count + 60) / 4 };
 const maxEffort = 4000 * costs.look;
 /** Some secrets precede the word that identifies them, so masking begins earlier. */

@@ -1,11 +1,11 @@
 // JSON has escapes at any depth, and so has HTML.
-import type { SecretPlace } from "#common/secrets/detector";
+import type { SecretPlace } from "#common/secrets/detectors/detector";
 
 /** The backslashes before a quote or a line's end become one. */
 const escapes =
   /(?<!\\)(?:\\+(?:\/|u([\da-fA-F]{4}))|\\{2,}(?=["'bfnrt]))|&(?:(quot|#34)|(?:apos|#39)|(amp)|(lt)|(gt));/g;
 
-/** The words that tell of escapes. Up to three backslashes before a quote are ordinary JSON, which patterns can read. */
+/** Words that announce escapes. Patterns can read up to three backslashes before a quote, as ordinary JSON has them. */
 export const escapeWords = ["\\/", "\\u", "\\\\\\\\", "&quot;", "&apos;", "&amp;", "&lt;", "&gt;", "34;", "39;"];
 
 function toCharacter(written: string, code?: string, quot?: string, amp?: string, lt?: string, gt?: string): string {

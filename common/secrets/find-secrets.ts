@@ -1,18 +1,18 @@
-import { commandPasswords } from "#common/secrets/command-passwords";
-import type { Detector, SecretPlace } from "#common/secrets/detector";
+import { commandPasswords } from "#common/secrets/detectors/command-passwords";
+import type { Detector, SecretPlace } from "#common/secrets/detectors/detector";
+import { headers } from "#common/secrets/detectors/headers";
+import { namedValues } from "#common/secrets/detectors/named-values";
+import { privateKeys } from "#common/secrets/detectors/private-keys";
+import { serviceTokens } from "#common/secrets/detectors/service-tokens";
+import { settingValues } from "#common/secrets/detectors/setting-values";
+import { tableCells } from "#common/secrets/detectors/table-cells";
+import { forgetRuns, makeTokenDetectors } from "#common/secrets/detectors/token-forms";
+import { toldPasswords } from "#common/secrets/detectors/told-passwords";
+import { urlPasswords } from "#common/secrets/detectors/url-passwords";
 import { beginEffort, costs, endEffort, isUnread, spend, unreadKind } from "#common/secrets/effort";
 import { escapeWords, removeEscapes, restoreEscapes } from "#common/secrets/escapes";
-import { headers } from "#common/secrets/headers";
 import { KeywordSearch } from "#common/secrets/keywords";
 import { kinds, marks, maxMarkChars } from "#common/secrets/kinds";
-import { namedValues } from "#common/secrets/named-values";
-import { privateKeys } from "#common/secrets/private-keys";
-import { serviceTokens } from "#common/secrets/service-tokens";
-import { settingValues } from "#common/secrets/setting-values";
-import { tableCells } from "#common/secrets/table-cells";
-import { forgetRuns, makeTokenDetectors } from "#common/secrets/token-forms";
-import { toldPasswords } from "#common/secrets/told-passwords";
-import { urlPasswords } from "#common/secrets/url-passwords";
 
 const detectors: readonly Detector[] = [
   ...privateKeys,
@@ -38,7 +38,7 @@ type SearchWord = {
 let searchWords: SearchWord[] = [];
 let keywords: KeywordSearch | undefined;
 
-/** Takes 25 ms, so it is called on the first use: most commands of the client search nothing. */
+/** Called on the first use, since it takes 25 ms and most commands of the client search nothing. */
 function makeKeywords(): KeywordSearch {
   const toSearchWord = (word: string, detector?: Detector): SearchWord => ({
     ...{ word, length: word.length, isWide: /[^\0-\x7f]/.test(word), detector },
@@ -56,12 +56,12 @@ const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id)
 const minChars = 10;
 const none: Secret[] = [];
 
-/** All texts share it: there are millions, and nearly all have no secret. */
+/** All texts share it, since most of the millions of texts have no secret. */
 const search = {
   text: "",
   hasEscapes: false,
   places: [] as SecretPlace[],
-  /** The end of each detector's last place, inside which it does not look again. */
+  /** The end of each detector's last place; it does not search inside again. */
   foundTo: new Map<Detector, number>(),
 };
 

@@ -25,21 +25,10 @@ export class KeywordSearch {
     const { columns, count } = numberColumns(words);
     this.#columns = columns;
     this.#rowBits = Math.ceil(Math.log2(count));
-    const width = 1 << this.#rowBits;
-    const next = new Int32Array(words.reduce((sum, { length }) => sum + length, 1) * width);
-    const found: number[][] = [[]];
-    for (const [index, word] of words.entries()) add(next, width, found, columnsIn(word, columns), index);
-    const states = link(next, width, found);
-    const isEnd = (state: number) => (found[state] as number[]).length > 0;
-    const order = states.sort((a, b) => Number(isEnd(a)) - Number(isEnd(b)));
-    const rowStarts = new Int32Array(order.length);
-    for (const [row, state] of order.entries()) rowStarts[state] = row * width;
-    this.#next = new Int32Array(order.length * width);
-    for (const [row, state] of order.entries())
-      for (let column = 0; column < width; column += 1)
-        this.#next[row * width + column] = rowStarts[next[state * width + column] as number] as number;
-    this.#found = order.filter(isEnd).map((state) => found[state] as number[]);
-    this.#firstEnd = (order.length - this.#found.length) * width;
+    const { next, found, firstEnd } = makeTable(words, columns, this.#rowBits);
+    this.#next = next;
+    this.#found = found;
+    this.#firstEnd = firstEnd;
   }
 
   find(text: string, see: OnWord): void {
@@ -49,7 +38,7 @@ export class KeywordSearch {
     }
     let state = 0;
     for (let from = 0; from < text.length; from += pieceChars) {
-      // Latin-1 has a byte per character; one beyond it is taken for another.
+      // Latin-1 has one byte per character; characters beyond it are cut to their lower byte.
       const length = pieceBuffer.write(
         text.length <= pieceChars ? text : text.slice(from, from + pieceChars),
         "latin1",
@@ -92,7 +81,7 @@ export class KeywordSearch {
     return last;
   }
 
-  /** Each step waits for the one before, so reading two halves side by side takes two thirds of the time. */
+  /** Each step depends on the previous one, so reading two halves in parallel takes two thirds of the time. */
   #readHalves(state: number, length: number, from: number, see: OnWord): number {
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
     const middle = length >> 1;
@@ -141,36 +130,59 @@ function numberColumns(words: readonly string[]): { columns: Uint8Array; count: 
   return { columns, count };
 }
 
-const columnsIn = (word: string, columns: Uint8Array): number[] =>
-  [...Buffer.from(word, "latin1")].map((byte) => columns[byte] as number);
+/** A state is the beginning of a word that was read; 0 is the empty one. */
+type State = { children: Map<number, State>; words: number[]; row: number; fallback: State | undefined };
 
-function add(next: Int32Array, width: number, found: number[][], word: number[], index: number): void {
-  let state = 0;
-  for (const column of word) {
-    const slot = state * width + column;
-    if (next[slot] === 0) next[slot] = found.push([]) - 1;
-    state = next[slot] as number;
+const makeState = (): State => ({ children: new Map(), words: [], row: 0, fallback: undefined });
+
+function makeTree(words: readonly string[], columns: Uint8Array): { root: State; count: number } {
+  const root = makeState();
+  let count = 1;
+  for (const [index, word] of words.entries()) {
+    let state = root;
+    for (const byte of Buffer.from(word, "latin1")) {
+      const column = columns[byte] as number;
+      let child = state.children.get(column);
+      if (!child) {
+        child = makeState();
+        count += 1;
+        state.children.set(column, child);
+      }
+      state = child;
+    }
+    state.words.push(index);
   }
-  found[state]?.push(index);
+  return { root, count };
 }
 
+type Table = { next: Int32Array; found: number[][]; firstEnd: number };
+
 /** If no word continues, the search continues from the longest suffix that begins a word. */
-function link(next: Int32Array, width: number, found: number[][]): number[] {
-  const fallback = new Int32Array(found.length);
-  const queue = [0];
+function makeTable(words: readonly string[], columns: Uint8Array, rowBits: number): Table {
+  const { root, count } = makeTree(words, columns);
+  const width = 1 << rowBits;
+  const next = new Int32Array(count * width);
+  const byRow: State[] = new Array(count).fill(root);
+  let [front, back] = [width, count * width];
+  const queue = [root];
   for (const state of queue) {
-    for (let column = 0; column < width; column += 1) {
-      const slot = state * width + column;
-      const child = next[slot] as number;
-      const behind = state === 0 ? 0 : (next[(fallback[state] as number) * width + column] as number);
-      if (child === 0) {
-        next[slot] = behind;
-        continue;
+    const behind = state.fallback?.row ?? 0;
+    if (state !== root) next.copyWithin(state.row, behind, behind + width);
+    for (const [column, child] of state.children) {
+      child.fallback = state === root ? root : byRow[(next[behind + column] as number) >> rowBits];
+      child.words.push(...(child.fallback?.words ?? []));
+      // Rows of ends come last, so that one comparison tells them.
+      if (child.words.length === 0) {
+        child.row = front;
+        front += width;
+      } else {
+        back -= width;
+        child.row = back;
       }
-      fallback[child] = behind;
-      found[child]?.push(...(found[behind] as number[]));
+      byRow[child.row >> rowBits] = child;
+      next[state.row + column] = child.row;
       queue.push(child);
     }
   }
-  return queue;
+  return { next, found: byRow.slice(back >> rowBits).map(({ words }) => words), firstEnd: back };
 }

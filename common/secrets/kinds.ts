@@ -13,7 +13,7 @@ export type Kind = {
   certain: boolean;
 };
 
-/** `(a,b)` makes several forms; long beginnings are Base64 of PEM, Google accounts, Docker logins and kubeconfigs. */
+/** `(a,b)` makes several forms. Long prefixes are Base64 of PEM, Google accounts, Docker logins and kubeconfigs. */
 const certain = `
 private-key | Private key | Make a new key pair, and remove the public key from every place that trusts it. |
   AGE-SECRET-KEY-1{upper:58} AGE-SECRET-KEY-PQ-1{upper:50-120} xprv{alnum:107}
@@ -246,7 +246,7 @@ function expandForm(form: string): string[] {
   return list === undefined ? [form] : list.split(",").map((one) => before + one + behind);
 }
 
-/** Only the owner's placeholders have a mark. */
+/** Only placeholders for the owner have a mark. */
 export const marks = /\[redacted:([a-z\d][a-z\d-]{0,39})(?::([\da-f]{8}))?\]/g;
 export const maxMarkChars = "[redacted::01234567]".length + 40;
 

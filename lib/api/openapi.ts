@@ -11,7 +11,8 @@ import { env } from "#lib/core/env";
 import { type ErrorCode, errorTable } from "#lib/core/errors";
 import type { AnswerExample, ErrorExample, Operation } from "#lib/http/operation";
 import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
-import { messageShape, traceShape } from "#lib/traces/schema";
+import { messageShape } from "#lib/messages/schema";
+import { traceShape } from "#lib/traces/schema";
 
 /** The same as in package.json (tests/unit/openapi.test.ts). */
 const version = "0.3.0";
@@ -138,7 +139,7 @@ const introduction = `A self-hosted home for the sessions of coding agents. In t
 
 JSON in, JSON out, in UTF-8. A body needs \`Content-Type: application/json\`; unknown fields are never an error. Ids are UUIDs, times are ISO 8601 in UTC with milliseconds.
 
-Every error is \`application/problem+json\` with an \`error\` code for programs and a \`detail\` for people. An unknown path is 404 \`not_found\`, a method that a path does not take is 405 \`method_not_allowed\` with \`Allow\`. Where there is a GET, HEAD answers with its status and headers. On 429 and 503 wait for \`Retry-After\` seconds.`;
+Every error is \`application/problem+json\` with an \`error\` code for programs and a \`detail\` for people. An unknown path is 404 \`not_found\`, an unsupported method 405 \`method_not_allowed\` with \`Allow\`. HEAD works wherever GET does. On 429 and 503, wait for \`Retry-After\` seconds.`;
 
 /** Removes patterns that `format` implies, and the bounds of JavaScript's numbers. */
 function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
@@ -179,15 +180,15 @@ function description(): ZodOpenApiObject {
           type: "http",
           scheme: "bearer",
           description:
-            "A CLI token, of a device login or made by hand. Its scopes are chosen then: `ingest` sends uploads and asks for their jobs, `read` reads, `delete` deletes.",
+            "A CLI token, from a device login or created by hand, with one or more scopes: `ingest` sends uploads and reads their jobs, `read` reads, `delete` deletes.",
         },
         session: {
           type: "apiKey",
           in: "cookie",
           name: "authlib.session_token",
-          description: "The cookie of a browser's sign-in.",
+          description: "A browser's sign-in cookie.",
         },
-        operatorSecret: { type: "http", scheme: "bearer", description: "A secret that the operator set." },
+        operatorSecret: { type: "http", scheme: "bearer", description: "A secret set by the operator." },
       },
     },
   };

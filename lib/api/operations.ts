@@ -18,6 +18,7 @@ import {
   revokeAgentToken,
 } from "#lib/auth/oauth/api";
 import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
+import { readFileList, readTraceFileList } from "#lib/files/api";
 import { readFindingList } from "#lib/findings/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
@@ -35,6 +36,9 @@ import {
   setOriginalKey,
 } from "#lib/originals/api";
 import { readProject, readProjectList } from "#lib/projects/api";
+import { readPullRequestReport } from "#lib/pull-requests/api";
+import { readNames, readSuggestions } from "#lib/search/api";
+import { readSharedPicture } from "#lib/shares/api";
 import { sendTelemetry } from "#lib/telemetry/api";
 import {
   exportTraceAsJson,
@@ -48,12 +52,9 @@ import {
   readMessageList,
   readTrace,
   readTraceList,
+  readTracePicture,
   removeTrace,
 } from "#lib/traces/api";
-import { readFileList, readTraceFileList } from "#lib/traces/files-api";
-import { readNames, readSuggestions } from "#lib/traces/names-api";
-import { readSharedPicture, readTracePicture } from "#lib/traces/pictures-api";
-import { readPullRequestReport } from "#lib/traces/pull-request-api";
 import { exportUsage, readUsageReport } from "#lib/usage/api";
 
 export const operations: readonly Operation[] = [
@@ -91,14 +92,14 @@ export const operations: readonly Operation[] = [
 export const groups: Record<Group, string> = {
   "Device login":
     "How a command-line client gets a token: it starts a login, a person approves it in a browser, the client polls.",
-  "CLI token": "The token that a device login gave, and its end.",
+  "CLI token": "Read or revoke the token of a device login.",
   Ingest: "Sending traces, and the jobs that store them.",
   "Exact copies": "Sessions' files as their agent keeps them, encrypted with a key that the server does not have.",
   Traces: "Reading, exporting and deleting stored traces.",
-  Projects: "Sessions of the same repository, over machines and worktrees.",
-  Usage: "What sessions used and cost.",
-  Telemetry: "Reports of a client's parsers.",
-  Agents: "What agents ask: the Model Context Protocol, and what the client asks for people.",
+  Projects: "Sessions grouped by repository, across machines and worktrees.",
+  Usage: "Usage and cost of sessions.",
+  Telemetry: "Reports about a client's parsers.",
+  Agents: "The Model Context Protocol for agents, and the same questions for people.",
   "Sign-in": "Accounts and sign-ins of people.",
   Server: "Limits and health, and routes for the operator's programs.",
 };

@@ -8,30 +8,30 @@ import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
 const usualErrors: Record<ErrorCode, string> = {
   invalid_json: "The body is not JSON in UTF-8.",
-  invalid_request: "A field or parameter is not valid; `errors` has its path.",
+  invalid_request: "A field or parameter is not valid; `errors` contains its path.",
   invalid_grant: "The code is unknown.",
   missing_token: "There is no token.",
   invalid_token: "The token is unknown, expired or revoked.",
   access_denied: "This is not allowed.",
   not_found: "The object does not exist, or belongs to another user.",
-  method_not_allowed: "The path does not take this method; `Allow` lists those that it takes.",
+  method_not_allowed: "The path does not support this method; `Allow` lists the supported ones.",
   request_timeout: "The body arrived too slowly.",
-  already_consumed: "It was used before.",
-  parts_missing: "The copy names parts that are not stored; `missing` has them.",
+  already_consumed: "It was already used.",
+  parts_missing: "The copy names parts that are not stored; `missing` lists them.",
   expired_token: "It has expired.",
   session_deleted: "The session was deleted here.",
   precondition_failed: "It has changed since it was read.",
-  payload_too_large: "The body is over its limit, which `detail` has.",
+  payload_too_large: "The body is too large; `detail` contains the limit.",
   unsupported_media_type: "The Content-Type is not application/json.",
-  unsupported_encoding: "This route takes bodies without Content-Encoding.",
-  idempotency_key_reused: "The key was used before with other bytes.",
+  unsupported_encoding: "This route does not support Content-Encoding.",
+  idempotency_key_reused: "The key was already used with other bytes.",
   invalid_part: "The bytes are no age file, or have another SHA-256.",
   precondition_required: "There is neither `If-None-Match: *` nor `If-Match`.",
   slow_down: "Too many polls; wait for Retry-After.",
   rate_limited: "Too many requests; wait for Retry-After.",
-  internal: "The server failed. Its log has the reason under the request id.",
-  overloaded: "The read took too long, or waited too long for others of yours; wait for Retry-After.",
-  unavailable: "The server can't reach its database. Nothing was stored; wait for Retry-After.",
+  internal: "Internal server error. The server's log contains the cause under the request id.",
+  overloaded: "The read took too long, or waited too long for your other reads; wait for Retry-After.",
+  unavailable: "The database is unavailable. Nothing was stored; wait for Retry-After.",
 };
 
 export const problem = z.object({
@@ -45,20 +45,20 @@ export const problem = z.object({
     .array(z.object({ path: z.string(), message: z.string() }))
     .max(20)
     .optional()
-    .describe("The fields that are not valid. For `invalid_request` only."),
+    .describe("The invalid fields. Only for `invalid_request`."),
   missing: z
     .array(sha256Text)
     .max(limits.originals.missingTold)
     .optional()
-    .describe("The SHA-256s of parts to send. For `parts_missing` only."),
-  requestId: z.uuid().describe("The same as in X-Request-Id; the server's log has it."),
+    .describe("The SHA-256s of the parts to send. Only for `parts_missing`."),
+  requestId: z.uuid().describe("The same as X-Request-Id, to find the request in the server's log."),
 });
 
 const requestId = "5773e550-77c9-4795-9ac4-6e0b50f69239";
 
 export const commonHeaders: Record<string, Header> = {
-  "X-Request-Id": { text: "The request's id, which the server's log has too.", example: requestId },
-  "Cache-Control": { text: "Responses of the API are never stored.", example: "no-store" },
+  "X-Request-Id": { text: "The request's id, as in the server's log.", example: requestId },
+  "Cache-Control": { text: "API responses must not be cached.", example: "no-store" },
 };
 
 export const describeHeaders = (headers: Record<string, Header>) =>
@@ -141,7 +141,7 @@ const challenge: Header = {
   example: 'Bearer realm="spoor"',
 };
 const scopeChallenge: Header = {
-  text: "Where the token lacks the scope.",
+  text: "Sent if the token lacks the scope.",
   example: 'Bearer realm="spoor", error="insufficient_scope"',
   optional: true,
 };

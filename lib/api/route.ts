@@ -1,6 +1,5 @@
 import "server-only";
 import type { z } from "zod";
-import { parse, parseParams } from "#lib/api/parse";
 import {
   type Caller,
   requireCaller,
@@ -11,15 +10,16 @@ import {
 } from "#lib/auth/guards";
 import { oauthAddresses } from "#lib/auth/oauth/protocol";
 import { forRequest, requestSignal } from "#lib/core/current-request";
-import { SpoorError } from "#lib/core/errors";
+import { notFound, SpoorError } from "#lib/core/errors";
+import { fieldErrors } from "#lib/core/fields";
 import { log } from "#lib/core/log";
 import { operatorCommand } from "#lib/core/variables/operator-command";
 import { clientAddress } from "#lib/http/address";
 import { recordRequestUser } from "#lib/http/arrival";
 import { readJson } from "#lib/http/body";
+import { getRequestId } from "#lib/http/headers";
 import type { Authorization, Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
-import { getRequestId } from "#lib/http/request-id";
 import { countError } from "#lib/observability/counters";
 import { isUnmigrated } from "#lib/observability/readiness";
 
@@ -31,7 +31,7 @@ type Handler = {
   declared?: object;
 };
 
-type Options<P, Q, B, R> = Authorization & {
+type EndpointOptions<P, Q, B, R> = Authorization & {
   path?: string;
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
@@ -69,7 +69,7 @@ export const noContent = () => new Response(null, { status: 204 });
  * The caller is authorized before the body is read, and a malformed path parameter is 404 whatever the caller's scopes.
  */
 export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined, R = unknown>(
-  options: Options<P, Q, B, R> & { auth: M },
+  options: EndpointOptions<P, Q, B, R> & { auth: M },
   handle: (input: Input<M, P, Q, B>) => Promise<R | Reply<R> | Response> | R,
 ): Handler {
   const answer: Handler = async (request, context) => {
@@ -122,7 +122,7 @@ export function route(
     return new Response(null, { status: 204, headers });
   };
   const refuse: Handler = async (request) => {
-    const error = new SpoorError("method_not_allowed", `This path takes ${allow}.`);
+    const error = new SpoorError("method_not_allowed", `This path supports ${allow}.`);
     return problemResponse(error, getRequestId(request), { Allow: allow });
   };
   return Object.fromEntries(methods.map((method) => [method, known[method] ?? refuse])) as Record<Method, Handler>;
@@ -162,4 +162,18 @@ function readQuery(request: Request): Record<string, string | string[]> {
       return [key, values.length === 1 ? (values[0] ?? "") : values];
     }),
   );
+}
+
+/** @throws SpoorError `invalid_request` with the failing paths */
+export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new SpoorError("invalid_request", undefined, { errors: fieldErrors(parsed.error) });
+}
+
+/** @throws SpoorError `not_found`, since an id that is not a UUID names nothing */
+function parseParams<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw notFound();
 }

@@ -12,7 +12,7 @@ export const drainNow = {
   about: {
     group: "Server",
     summary: "Process queued work",
-    text: "For hosts that run no worker. Processes queued uploads for up to 45 seconds. `drained` is false where the time ran out before the queue was empty. Where a step of the work fails, the others are done, and the answer is an error. Exists only where the operator set `CRON_SECRET`.",
+    text: "For hosts without a worker. Processes queued uploads for up to 45 seconds. `drained` is false if the queue was not empty by then. If a step fails, the others still run and the response is an error. Exists only if the operator set `CRON_SECRET`.",
     secret: "CRON_SECRET",
     head: false,
     answers: { 200: { text: "The number of processed uploads.", example: { ok: true, processed: 3, drained: true } } },
@@ -26,7 +26,7 @@ export const readMetrics = {
   about: {
     group: "Server",
     summary: "Get metrics",
-    text: "docs/operations.md explains each metric. Exists only where the operator set `METRICS_TOKEN`.",
+    text: "docs/operations.md explains each metric. Exists only if the operator set `METRICS_TOKEN`.",
     secret: "METRICS_TOKEN",
     database: false,
     answers: {
@@ -69,7 +69,7 @@ export const readReadiness = {
   about: {
     group: "Server",
     summary: "Check readiness",
-    text: "Checks that the database answers, that its schema is this version's, that a worker was seen in the last 60 seconds, and with `UPLOAD_STORE=s3` that the store answers. `notes` is there where the operator should change something that fails no check.",
+    text: "Checks that the database answers and has this version's schema, that a worker was seen in the last 60 seconds, and with `UPLOAD_STORE=s3` that the store answers. `notes` contains advice for the operator.",
     database: false,
     answers: {
       200: {
@@ -77,7 +77,7 @@ export const readReadiness = {
         example: { ok: true, checks: { database: well, migrations: well, worker: well } },
       },
       503: {
-        text: "A check failed; `detail` has the reason.",
+        text: "A check failed; `detail` contains the reason.",
         headers: { "Retry-After": { text: "Seconds to wait before the next attempt.", example: "5" } },
         example: {
           ok: false,
@@ -141,7 +141,7 @@ export const readLimits = {
   about: {
     group: "Server",
     summary: "Get the limits",
-    text: "Every limit that the server enforces, with the operator's own values. Each name says its unit; without one it is a count, and for a text field its length in Unicode code points. `client` is the client that `/spoor.mjs` delivers: `spoor update` verifies it by its SHA-256 in hex.",
+    text: "Every limit that the server enforces, with the operator's settings. Names contain the unit; a name without one is a count, or for text a length in Unicode code points. `client` describes the client at `/spoor.mjs`, whose SHA-256 (hex) `spoor update` verifies.",
     database: false,
     answers: {
       200: {
@@ -162,16 +162,16 @@ export const readDescription = {
   about: {
     group: "Server",
     summary: "Get the OpenAPI document",
-    text: "OpenAPI 3.1. It stays the same until the server starts anew.",
+    text: "OpenAPI 3.1. It does not change until the server restarts.",
     database: false,
     partialExample: true,
     answers: {
       200: {
         text: "The document.",
-        headers: { ETag: { text: "Names this document in `If-None-Match`.", example: 'W/"3q2-7wAAAAAAAAAAAAAAAA"' } },
+        headers: { ETag: { text: "Send it in `If-None-Match`.", example: 'W/"3q2-7wAAAAAAAAAAAAAAAA"' } },
         example: { openapi: "3.1.1", info: { title: "Spoor", version: "0.3.0" }, paths: {} },
       },
-      304: { text: "`If-None-Match` has the document's entity tag." },
+      304: { text: "`If-None-Match` matches the document." },
     },
   },
 } satisfies Operation;
@@ -179,7 +179,7 @@ export const readDescription = {
 const authPath = (example: string) => z.object({ path: z.string().meta({ examples: [example] }) });
 const authError = z.object({ code: z.string(), message: z.string() });
 
-/** better-auth's contract, not ours, has the statuses and bodies of these routes. */
+/** better-auth defines the statuses and bodies of these routes. */
 export const callAuth = {
   methods: ["GET"],
   path: "/api/auth/{path}",
@@ -188,12 +188,12 @@ export const callAuth = {
   about: {
     group: "Sign-in",
     summary: "Read from better-auth",
-    text: "The sign-in routes of the authentication component, better-auth, which documents them. `get-session` answers the sign-in of the cookie, or null; `callback/github` and `callback/google` redirect. No other path exists here. CLI tokens open nothing here.",
+    text: "The sign-in routes of better-auth, as it documents them. `get-session` returns the cookie's sign-in, or null; `callback/github` and `callback/google` redirect. No other path exists. CLI tokens have no effect.",
     foreign: true,
     head: false,
     answers: {
       200: { text: "As better-auth documents it.", schema: z.unknown(), example: null },
-      302: { text: "Back from a provider.", headers: { Location: { text: "The next page.", example: "/traces" } } },
+      302: { text: "Redirect from a provider.", headers: { Location: { text: "The next page.", example: "/traces" } } },
     },
     errors: { not_found: "There is no such path." },
   },
@@ -207,7 +207,7 @@ export const postAuth = {
   about: {
     group: "Sign-in",
     summary: "Call better-auth",
-    text: `\`sign-in/email\` takes \`email\`, \`password\` and \`rememberMe\`, and sets the cookie \`authlib.session_token\`; where the account has a second factor it answers \`twoFactorRedirect\`, and \`two-factor/verify-totp\` or \`two-factor/verify-backup-code\` takes the \`code\`. \`sign-out\` ends the sign-in. \`sign-in/social\` answers the address at the \`provider\`. No other path exists here. Errors of better-auth itself have a \`code\` and a \`message\`. A body has at most ${limits.maxAuthBodyBytes / 1024} KiB.`,
+    text: `\`sign-in/email\` takes \`email\`, \`password\` and \`rememberMe\`, and sets the cookie \`authlib.session_token\`; if the account has a second factor, it returns \`twoFactorRedirect\`, and \`two-factor/verify-totp\` or \`two-factor/verify-backup-code\` takes the \`code\`. \`sign-out\` ends the sign-in. \`sign-in/social\` returns the \`provider\`'s address. No other path exists. Errors of better-auth itself have a \`code\` and a \`message\`. A body has at most ${limits.maxAuthBodyBytes / 1024} KiB.`,
     foreign: true,
     sent: z.looseObject({}),
     answers: {
@@ -218,7 +218,7 @@ export const postAuth = {
         example: { code: "INVALID_EMAIL_OR_PASSWORD", message: "Invalid email or password" },
       },
       429: {
-        text: `Too many wrong passwords or codes: ${limits.signIn.wrongPerHourPerNetworkAndAccount} in an hour for an account from one network.`,
+        text: `More than ${limits.signIn.wrongPerHourPerNetworkAndAccount} wrong passwords or codes in an hour for an account from one network.`,
         headers: { "Retry-After": { text: "Seconds to wait before the next attempt.", example: "3600" } },
         schema: z.object({ message: z.string() }),
         example: { message: "Too many wrong attempts. Try again in 60 minutes." },
@@ -233,7 +233,7 @@ export const postAuth = {
     errors: {
       not_found: "There is no such path.",
       payload_too_large: {
-        when: "The body is over its limit, which `detail` has.",
+        when: "The body is too large; `detail` contains the limit.",
         detail: `The body is over the limit of ${limits.maxAuthBodyBytes} bytes.`,
       },
     },

@@ -2,12 +2,12 @@ import "server-only";
 import type { z } from "zod";
 import { type AuditOrigin, logSecurity, recordEvent } from "#lib/auth/audit";
 import type { Caller } from "#lib/auth/guards";
-import { hashPassword, verifyPassword } from "#lib/auth/hashing";
 import { findInvitation, takeInvitation } from "#lib/auth/invitations";
-import { requireStrong } from "#lib/auth/passwords";
+import { hashPassword, verifyPassword } from "#lib/auth/passwords/hashing";
+import { requireStrong } from "#lib/auth/passwords/passwords";
 import type { accountForm, sessionResponse } from "#lib/auth/schema";
-import { endTrust } from "#lib/auth/second-factor";
 import { closeSetup, isSetupToken, needsSetup } from "#lib/auth/setup";
+import { endTrust } from "#lib/auth/sign-in/second-factor";
 import { lockUsers } from "#lib/auth/sql";
 import { revokeMachines } from "#lib/auth/tokens";
 import { env } from "#lib/core/env";
@@ -46,7 +46,7 @@ export async function createOwner(token: string, account: NewAccount, from: Audi
  */
 export async function signUp(account: NewAccount, invitation: string | undefined, from: AuditOrigin): Promise<void> {
   const open = env().SIGN_UP === "open" && !(await needsSetup());
-  if (!open && invitation === undefined) throw new SpoorError("access_denied", "This server does not take sign-ups.");
+  if (!open && invitation === undefined) throw new SpoorError("access_denied", "Sign-up is closed on this server.");
   const refused = () => new SpoorError("access_denied", "This invitation is no longer valid.");
   if (!open && !(await findInvitation(invitation ?? ""))) throw refused();
   await limitSignUps(from);
@@ -125,7 +125,7 @@ async function limitSignUps({ address }: AuditOrigin): Promise<void> {
   const retryAfterSeconds = await overLimit("sign-up", getNetwork(address), window);
   if (retryAfterSeconds === undefined) return;
   logSecurity("too_many_attempts", { address }, { limit: "sign-up" });
-  const detail = "Too many accounts were asked for from this network. Try again in an hour.";
+  const detail = "Too many sign-ups from this network. Try again in an hour.";
   throw new SpoorError("rate_limited", detail, { retryAfterSeconds });
 }
 

@@ -46,7 +46,7 @@ export const auditActions = {
   traces_exported: "Sessions exported",
   upload_downloaded: "Upload downloaded",
   secret_masked: "Secret masked in stored sessions",
-  secret_kept: "Secret marked as none",
+  secret_kept: "Secret dismissed",
   original_key_set: "Key of exact copies set",
   original_key_replaced: "Key of exact copies replaced",
   originals_exported: "Exact copies exported",
@@ -106,7 +106,7 @@ export async function recordFailedProof(userId: string, from: AuditOrigin): Prom
 type AuditRefusal = "unknown_account" | "too_many_attempts" | "foreign_origin" | "not_the_owner";
 
 /**
- * Other systems must not get names, addresses of people and subjects.
+ * The log goes to other systems, so it contains no names, email addresses or subjects.
  * @param about a user's id, and the limit that was reached
  */
 export function logSecurity(

@@ -4,14 +4,14 @@ import { betterAuth } from "better-auth";
 import { prismaAdapter } from "better-auth/adapters/prisma";
 import { APIError } from "better-auth/api";
 import { nextCookies } from "better-auth/next-js";
-import { betterAuthPasswords } from "#lib/auth/hashing";
 import { isRemembered, spoorHooks } from "#lib/auth/hooks";
-import { configuredProviders } from "#lib/auth/providers";
+import { betterAuthPasswords } from "#lib/auth/passwords/hashing";
 import { accountForm, passwordLength } from "#lib/auth/schema";
 import { needsSetup } from "#lib/auth/setup";
-import { firstEnd } from "#lib/auth/sign-ins";
+import { configuredProviders } from "#lib/auth/sign-in/providers";
+import { firstEnd } from "#lib/auth/sign-in/sign-ins";
+import { secondFactor } from "#lib/auth/sign-in/two-factor";
 import { noteAccount, noteProvider, noteSignOut } from "#lib/auth/trail";
-import { secondFactor } from "#lib/auth/two-factor";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { env, requiredEnv } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
@@ -83,9 +83,9 @@ function make() {
       },
     },
     user: { additionalFields: { role: { type: "string", required: false, input: false } } },
-    // An upper bound; lib/auth/sign-ins.ts ends the row earlier.
+    // An upper bound; lib/auth/sign-in/sign-ins.ts ends the row earlier.
     session: { expiresIn: limits.signIn.maxDays * 86_400, disableSessionRefresh: true },
-    // Its own counts per process; lib/auth/http.ts and guesses.ts count across processes.
+    // better-auth counts per process; lib/auth/http.ts and guesses.ts count across processes.
     rateLimit: { enabled: false },
     onAPIError: { errorURL: `${BASE_URL}/sign-in`, onError: noteFailure },
     advanced: {

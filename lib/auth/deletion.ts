@@ -2,13 +2,13 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { operator, recordEvent } from "#lib/auth/audit";
-import { accountKey } from "#lib/auth/guesses";
+import { accountKey } from "#lib/auth/sign-in/guesses";
 import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
 import { isOutage, postgresCode } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { allowLong, type Db, prisma } from "#lib/db/client";
-import { getUserPrefix } from "#lib/store/keys";
-import { hasStore } from "#lib/store/s3";
+import { getUserPrefix } from "#lib/storage/objects";
+import { hasStore } from "#lib/storage/s3";
 
 /**
  * The oldest other account replaces an owner who leaves. From the start nobody can use the account, and `resumeDeletions`

@@ -88,7 +88,7 @@ export function requireScope(caller: Caller, needed: NeededScope): void {
   if (caller.via === "cookie") return;
   const { scopes, isOfAgent } = caller.token;
   if (needed !== "none" && !scopes.includes(needed)) throw insufficientScope(needed);
-  if (isOfAgent) throw new SpoorError("access_denied", "An agent's token opens /mcp alone.");
+  if (isOfAgent) throw new SpoorError("access_denied", "An agent's token only works for /mcp.");
 }
 
 /** As `requireScope`; an agent's token, which has no scopes, brings its grant. */

@@ -2,13 +2,13 @@ import "server-only";
 import type { BetterAuthPlugin, GenericEndpointContext } from "better-auth";
 import { APIError, createAuthMiddleware } from "better-auth/api";
 import { logSecurity, readOrigin } from "#lib/auth/audit";
-import { isGuess, limitGuess, rememberBrowser, settleGuess } from "#lib/auth/guesses";
 import { findLocalPath } from "#lib/auth/local-path";
-import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/passwords";
-import { type HookContext, spendCode } from "#lib/auth/second-factor";
-import { keepSignIn } from "#lib/auth/sign-ins";
+import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/passwords/passwords";
+import { isGuess, limitGuess, rememberBrowser, settleGuess } from "#lib/auth/sign-in/guesses";
+import { type HookContext, spendCode } from "#lib/auth/sign-in/second-factor";
+import { keepSignIn } from "#lib/auth/sign-in/sign-ins";
+import { callbackPath, leadToSecondFactor } from "#lib/auth/sign-in/two-factor";
 import { noteEvent } from "#lib/auth/trail";
-import { callbackPath, leadToSecondFactor } from "#lib/auth/two-factor";
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
 import { getNetwork } from "#lib/http/address";
@@ -53,7 +53,7 @@ async function carryChoice(context: HookContext): Promise<void> {
   }
 }
 
-/** A sign-in with a password says so itself; afterwards the cookie does. */
+/** The form of a password sign-in has the choice; later steps read it from the cookie. */
 export async function isRemembered(context: GenericEndpointContext | null): Promise<boolean> {
   if (!context || context.path === "/sign-in/email") return true;
   const { secret, authCookies } = context.context;

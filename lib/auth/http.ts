@@ -1,8 +1,8 @@
 import "server-only";
 import { isAPIError } from "better-auth/api";
 import { auth, failures } from "#lib/auth/auth";
-import { isGuess } from "#lib/auth/guesses";
-import { providerNames } from "#lib/auth/providers";
+import { isGuess } from "#lib/auth/sign-in/guesses";
+import { providerNames } from "#lib/auth/sign-in/providers";
 import { env } from "#lib/core/env";
 import { notFound, SpoorError } from "#lib/core/errors";
 import { parseJson } from "#lib/core/json";
@@ -61,7 +61,7 @@ async function refuseMany({ headers }: Request, path: string): Promise<Response 
   const window = { points: limits.signIn.callsPerMinutePerNetwork, seconds: 60 };
   const wait = await overLimit("auth", `${path}:${network}`, window);
   if (wait === undefined) return undefined;
-  const message = "Too many requests; wait before the next.";
+  const message = "Too many requests; wait for Retry-After.";
   return Response.json({ message }, { status: 429, headers: { "Retry-After": String(wait) } });
 }
 

@@ -11,7 +11,7 @@ export async function needsSetup(db: Db = prisma()): Promise<boolean> {
 }
 
 /**
- * Without `SETUP_TOKEN` each call replaces the token before; only its hash is stored.
+ * Without `SETUP_TOKEN` each call replaces the previous token; only its hash is stored.
  * @returns undefined once there is an account
  */
 export async function openSetup(): Promise<string | undefined> {

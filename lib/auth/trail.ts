@@ -1,10 +1,10 @@
 import "server-only";
 import { isAPIError } from "better-auth/api";
 import { type AuditAction, logSecurity, readOrigin, recordEvent } from "#lib/auth/audit";
-import { isGuess } from "#lib/auth/guesses";
-import { nameOfProvider } from "#lib/auth/providers";
-import { endTrust, findPendingUser, type HookContext } from "#lib/auth/second-factor";
-import { findVouchedUser } from "#lib/auth/two-factor";
+import { isGuess } from "#lib/auth/sign-in/guesses";
+import { nameOfProvider } from "#lib/auth/sign-in/providers";
+import { endTrust, findPendingUser, type HookContext } from "#lib/auth/sign-in/second-factor";
+import { findVouchedUser } from "#lib/auth/sign-in/two-factor";
 import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";

@@ -2,7 +2,6 @@ import "#lib/core/messages";
 import { z } from "zod";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { EnvError } from "#lib/core/errors";
-import { encryptionVariables } from "#lib/core/variables/encryption";
 import {
   choice,
   httpUrl,
@@ -18,8 +17,7 @@ import {
   wholeNumber,
   withDefault,
 } from "#lib/core/variables/kinds";
-import { priceVariables } from "#lib/core/variables/prices";
-import { checkStore, storeVariables } from "#lib/core/variables/store";
+import { checkStore, encryptionVariables, priceVariables, storeVariables } from "#lib/core/variables/settings";
 
 const MiB = 1024 * 1024;
 
@@ -170,7 +168,7 @@ const schema = z
   .superRefine((env, context) => {
     const { TELEMETRY_SINK: sink, TELEMETRY_SINK_URL: url, TELEMETRY_SINK_KEY: key } = env;
     const wrong = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
-    if (!sink && (url || key)) wrong("TELEMETRY_SINK", "must be set where TELEMETRY_SINK_URL or _KEY is");
+    if (!sink && (url || key)) wrong("TELEMETRY_SINK", "must be set with TELEMETRY_SINK_URL or TELEMETRY_SINK_KEY");
     if (sink && !url) wrong("TELEMETRY_SINK_URL", "must be set with TELEMETRY_SINK");
     if (sink && sink !== "otlp" && !key) wrong("TELEMETRY_SINK_KEY", `must be set with TELEMETRY_SINK=${sink}`);
     if (sink === "webhook" && key && !isWebhookSecret(key)) {
@@ -184,7 +182,7 @@ const schema = z
       context.addIssue({
         code: "custom",
         path: [missing],
-        message: `must be set together with the other of ${provider}`,
+        message: `must be set together with the other variable of ${provider}`,
       });
     }
     if (env.VERCEL) {

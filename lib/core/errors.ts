@@ -1,14 +1,14 @@
 export const errorTable = {
   invalid_json: { status: 400, title: "Bad Request", detail: "The body is not valid JSON in UTF-8." },
   invalid_request: { status: 400, title: "Bad Request", detail: "The request is not valid; see errors." },
-  invalid_grant: { status: 400, title: "Bad Request", detail: "This device code is not known. Start the login again." },
+  invalid_grant: { status: 400, title: "Bad Request", detail: "Unknown device code. Start the login again." },
   missing_token: { status: 401, title: "Unauthorized", detail: "Send a token: Authorization: Bearer <token>." },
   invalid_token: { status: 401, title: "Unauthorized", detail: "The token is not valid. Log in again." },
   access_denied: { status: 403, title: "Forbidden", detail: "The request did not come from this server's own pages." },
-  not_found: { status: 404, title: "Not Found", detail: "There is nothing here." },
-  method_not_allowed: { status: 405, title: "Method Not Allowed", detail: "No path takes this method." },
+  not_found: { status: 404, title: "Not Found", detail: "Not found." },
+  method_not_allowed: { status: 405, title: "Method Not Allowed", detail: "No path supports this method." },
   request_timeout: { status: 408, title: "Request Timeout", detail: "The body arrived too slowly." },
-  already_consumed: { status: 409, title: "Conflict", detail: "This device code was used already." },
+  already_consumed: { status: 409, title: "Conflict", detail: "This device code was already used." },
   parts_missing: {
     status: 409,
     title: "Conflict",
@@ -34,12 +34,12 @@ export const errorTable = {
   unsupported_encoding: {
     status: 415,
     title: "Unsupported Media Type",
-    detail: "This route takes bodies without Content-Encoding.",
+    detail: "This route does not support Content-Encoding.",
   },
   idempotency_key_reused: {
     status: 422,
     title: "Unprocessable Content",
-    detail: "This Idempotency-Key was used before with other bytes. Use a new one.",
+    detail: "This Idempotency-Key was already used with other bytes. Use a new one.",
   },
   invalid_part: {
     status: 422,
@@ -51,22 +51,22 @@ export const errorTable = {
     title: "Precondition Required",
     detail: "Send If-None-Match: * to store the first, or If-Match with the one that you replace.",
   },
-  slow_down: { status: 429, title: "Too Many Requests", detail: "Too many polls; wait before the next." },
-  rate_limited: { status: 429, title: "Too Many Requests", detail: "Too many requests; wait before the next." },
+  slow_down: { status: 429, title: "Too Many Requests", detail: "Too many polls; wait for Retry-After." },
+  rate_limited: { status: 429, title: "Too Many Requests", detail: "Too many requests; wait for Retry-After." },
   internal: {
     status: 500,
     title: "Internal Server Error",
-    detail: "The server failed. Its log has the reason under this request id.",
+    detail: "Internal server error. The server's log contains the cause under this request id.",
   },
   overloaded: {
     status: 503,
     title: "Service Unavailable",
-    detail: "The query took too long. Try again later, or ask for less.",
+    detail: "The query took too long. Try again later, or narrow it.",
   },
   unavailable: {
     status: 503,
     title: "Service Unavailable",
-    detail: "The server cannot reach its database. Nothing was stored; try again.",
+    detail: "The database is unavailable. Nothing was stored; try again.",
   },
 } as const;
 
@@ -119,11 +119,11 @@ export class StoreOutageError extends SpoorError {
   override name = "StoreOutageError";
 
   constructor() {
-    super("unavailable", "The server cannot reach its store of uploads. Nothing was stored; try again.");
+    super("unavailable", "The upload store is unavailable. Nothing was stored; try again.");
   }
 }
 
-/** Clients must not tell missing objects from another user's. */
+/** Clients must not be able to distinguish a missing object from another user's. */
 export const notFound = () => new SpoorError("not_found");
 
 export const insufficientScope = (needed: string) =>
@@ -175,7 +175,7 @@ const outageKinds = new Set(["DatabaseNotReachable", "ConnectionClosed", "Socket
 /** `pg` throws these messages without a code. */
 const outageMessages =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
-/** Returns true for errors that a later attempt may not meet: an unreachable, full or locked database or store. */
+/** Returns true for errors that may be temporary: an unreachable, full or locked database or store. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StoreOutageError) return true;

@@ -1,7 +1,7 @@
 import "#lib/core/messages";
 import { z } from "zod";
 import { readPullRequestName } from "#common/evidence/remotes";
-import type { FieldError } from "#lib/core/errors";
+import { type FieldError, SpoorError } from "#lib/core/errors";
 
 export const maxFieldErrors = 20;
 
@@ -85,6 +85,15 @@ export const exactText = (min: number, max: number) =>
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
 
+/** A number in a query. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
+
 /** Control and bidirectional formatting characters can make a name look like another. */
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
@@ -129,3 +138,20 @@ export const usualScopes: Scope[] = ["ingest", "read"];
 
 /** Any other text grants nothing. */
 export const scopesIn = (texts: readonly string[]): Scope[] => scopes.filter((scope) => texts.includes(scope));
+
+export const encodeCursor = (place: unknown[]) => Buffer.from(JSON.stringify(place)).toString("base64url");
+
+/** @throws SpoorError `invalid_request` for an invalid cursor */
+export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: string): z.output<Shape> {
+  try {
+    return shape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
+    throw makeCursorError();
+  }
+}
+
+export function makeCursorError(): SpoorError {
+  const errors = [{ path: "cursor", message: "is not a cursor of this list" }];
+  return new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
+}

@@ -1,4 +1,4 @@
-import { maxPicturePixels } from "#common/evidence/picture-size";
+import { maxPicturePixels } from "#common/evidence/picture-format";
 import { env } from "#lib/core/env";
 
 const KiB = 1024;
@@ -154,7 +154,7 @@ export const limits = {
     listPageBytes: 2 * MiB,
     messagesPerPage: 100,
     maxMessagesPerPage: 1000,
-    /** Each batch is masked by all of a person's decisions. */
+    /** All of a user's decisions are applied to each batch. */
     secretRulings: 10_000,
     messagesPageBytes: 8 * MiB,
     query: 512,

@@ -53,7 +53,7 @@ function tooBig({ origin, maximum, inclusive }: Extract<Issue, { code: "too_big"
 function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type": {
-      const wanted = types[String(issue.expected)] ?? "a value of another kind";
+      const wanted = types[String(issue.expected)] ?? "a value of another type";
       return issue.input === undefined ? `is missing; it must be ${wanted}` : `must be ${wanted}`;
     }
     case "invalid_value":
@@ -63,12 +63,12 @@ function describeIssue(issue: Issue): string {
     case "too_big":
       return tooBig(issue);
     case "invalid_format":
-      return formats[String(issue.format)] ?? "is not in the form that is expected";
+      return formats[String(issue.format)] ?? "does not have the expected format";
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "unrecognized_keys":
       // Only an operator's files are read this strictly; requests may have more fields.
-      return `has a field that is not known: ${issue.keys.slice(0, 3).join(", ")}`;
+      return `has an unknown field: ${issue.keys.slice(0, 3).join(", ")}`;
     default:
       return "is not valid";
   }

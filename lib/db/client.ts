@@ -8,10 +8,8 @@ import { requiredEnv } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
 import { log } from "#lib/core/log";
 import { whileWanted } from "#lib/db/cancel";
-import { LimitedPool, runInTransaction } from "#lib/db/limited-pool";
-import { poolSize } from "#lib/db/pool-size";
+import { closeBeforeSuspension, idleMs, LimitedPool, poolSize, runInTransaction } from "#lib/db/pool";
 import { withRequiredAuth } from "#lib/db/required-auth";
-import { closeBeforeSuspension, idleMs } from "#lib/db/suspension";
 import { type Prisma, PrismaClient } from "#lib/generated/prisma/client";
 
 export type Queryable = pg.Pool | pg.PoolClient;

@@ -18,7 +18,7 @@ const longReads = {
   export: { perUser: limits.reads.exportsPerUser },
   answer: { perUser: limits.reads.longAnswersPerUser },
   outline: { perUser: limits.reads.outlinesPerUser },
-  // for whoever has the link
+  // readers of a share link
   sharedOutline: { perUser: 1 },
 };
 type LongRead = keyof typeof longReads;
@@ -46,7 +46,7 @@ export type Patience = "refuse" | "wait";
  * @throws SpoorError `overloaded`; AbortError if the client is gone
  */
 export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patience: Patience = "refuse"): Promise<T> {
-  const detail = "Too many searches, exports and counts are running. Try again when yours have ended.";
+  const detail = "Too many searches, exports and counts are running. Try again when yours are done.";
   const giveBack = await takeTurn(queues().reads, userId, patience, detail);
   try {
     return await work();
@@ -71,7 +71,7 @@ export function heavyRead<T>(
  * @throws as `heavyTurn`
  */
 export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
-  const detail = `Other ${kind === "sharedOutline" ? "outline" : kind}s of yours are running. Wait until one has ended.`;
+  const detail = `Other ${kind === "sharedOutline" ? "outline" : kind}s of yours are running. Wait until one is done.`;
   const patience = kind === "outline" || kind === "sharedOutline" ? "wait" : "refuse";
   if (hasTooMany(userId, kind)) throw refusal(detail);
   const end = await takeTurn(queues()[kind], userId, patience, detail);

@@ -13,8 +13,8 @@ import { splitStatements } from "#lib/db/statements";
 
 const ownFolder = resolve("prisma/migrations");
 /**
- * Others wait behind a statement that waits for a lock. Below `deadlock_timeout` (1 s) the migration gives way to
- * requests.
+ * Other statements queue behind one that waits for a lock. Below `deadlock_timeout` (1 s), the migration gives up
+ * first.
  */
 const lockTimeout = "300ms";
 const lockPatienceMs = 60_000;
@@ -42,7 +42,7 @@ export function migrate(databaseUrl: string, after: () => Promise<void>, folder 
 
 async function applyPending(databaseUrl: string, after: () => Promise<void>, folder: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: withRequiredAuth(databaseUrl), application_name: "spoor-migrate" });
-  client.on("error", () => {}); // the statement that meets it fails as well
+  client.on("error", () => {}); // the next statement fails as well
   await client.connect();
   try {
     const pending = await findPending(client, folder);
@@ -69,7 +69,7 @@ async function findPending(client: pg.Client, folder: string): Promise<string[]>
   const [failed] = rows;
   if (!failed) return pendingMigrations(client, readdir(folder, { withFileTypes: true }));
   throw new EnvError(
-    `The migration ${failed.name} is recorded as failed (P3009), and may be applied in part. Undo what it changed, then mark ` +
+    `The migration ${failed.name} is recorded as failed (P3009) and may be partly applied. Undo what it changed, then mark ` +
       `it as rolled back: update _prisma_migrations set rolled_back_at = now() where migration_name = '${failed.name}';`,
   );
 }
@@ -93,7 +93,7 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
     } catch (error) {
       const { code, message } = error as pg.DatabaseError;
       const fail = () => Promise.reject(new EnvError(`${name} failed: ${message}`, { cause: error }));
-      await client.query("rollback").catch(fail); // where the connection is gone, PostgreSQL has rolled back
+      await client.query("rollback").catch(fail); // if the connection is gone, PostgreSQL has rolled back
       if (!lockCodes.includes(code ?? "") || performance.now() > deadline) {
         const failure = `insert into _prisma_migrations (id, checksum, migration_name, logs, rolled_back_at)
           values ($1, $2, $3, $4, now())`;

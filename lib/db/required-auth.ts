@@ -16,7 +16,7 @@ export function withRequiredAuth(url: string): string {
   const { hostname, port, searchParams } = new URL(url);
   const required = searchParams.get(parameter);
   if (required === null) return url;
-  if (required !== method) throw new EnvError(`A database's URL may have ${parameter}=${method}, and no other.`);
+  if (required !== method) throw new EnvError(`The only supported value in a database URL is ${parameter}=${method}.`);
   oncePerProcess("addresses that require SCRAM", watchClients).add(joinAddress(hostname, port || 5432));
   return url;
 }
@@ -41,7 +41,7 @@ function guard(client: Connecting): void {
   const { connection } = client;
   const refuse = (what: string) => {
     connection.removeAllListeners("readyForQuery");
-    const text = `what listens at ${client.host}:${client.port} is not the database: it ${what}`;
+    const text = `the program listening at ${client.host}:${client.port} is not the database: it ${what}`;
     connection.stream.destroy(Object.assign(new Error(text), { code: "08001" }));
   };
   connection.on("authenticationCleartextPassword", () => refuse("asks for the password in clear text"));

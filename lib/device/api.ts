@@ -14,7 +14,7 @@ export const startDeviceLogin = {
   about: {
     group: "Device login",
     summary: "Start a device login",
-    text: `Show the person \`userCode\` and open \`verificationUriComplete\` in a browser, where a signed-in person approves; meanwhile poll. \`machine\` is the name that the person sees, and the page says what \`scopes\` grant.`,
+    text: `Show \`userCode\` and open \`verificationUriComplete\` in a browser, where a signed-in person approves; meanwhile, poll. The page shows the name \`machine\` and explains the \`scopes\`.`,
     answers: {
       200: {
         text: "The codes of the login.",
@@ -49,17 +49,17 @@ export const pollDeviceLogin = {
   about: {
     group: "Device login",
     summary: "Poll a device login",
-    text: "Poll every `interval` seconds. The first poll after the approval redeems the code: only its response has the token.",
+    text: "Poll every `interval` seconds. The first poll after the approval redeems the code; only its response contains the token.",
     head: false,
     answers: {
       202: {
-        text: "Not decided yet. `slowDown` means that the poll came too early; the interval is longer now.",
+        text: "Pending. `slowDown` means that the poll came too early; the interval is longer now.",
         schema: pending,
         headers: { "Retry-After": { text: "Seconds to wait before the next poll.", example: "5" } },
         example: { ok: true, status: "pending", interval: 5, expiresIn: 590 },
       },
       200: {
-        text: "Approved. Store the token with mode 0600; it is valid for 90 days. `scopes` are those that the person granted.",
+        text: "Approved. Store the token with mode 0600; it is valid for 90 days. `scopes` are the granted ones.",
         schema: approved,
         example: {
           ok: true,
@@ -78,9 +78,9 @@ export const pollDeviceLogin = {
       invalid_request: "`deviceCode` is missing, repeated, or too long.",
       invalid_grant: "No login has this code.",
       access_denied: { when: "The login was denied.", detail: "The login was denied in the browser." },
-      already_consumed: "The code was redeemed before.",
+      already_consumed: "The code was already redeemed.",
       expired_token: "The login is older than ten minutes.",
-      slow_down: `More than ${device.pollsPerMinutePerCode} polls a minute for a code, or ${device.pollsPerMinutePerIp} from an address.`,
+      slow_down: `More than ${device.pollsPerMinutePerCode} polls per minute for a code, or ${device.pollsPerMinutePerIp} from an address.`,
     },
     example: { query: { deviceCode } },
   },

@@ -1,19 +1,36 @@
 import "server-only";
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes, randomInt } from "node:crypto";
 import type { z } from "zod";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { createToken, revokeToken, toGrant } from "#lib/auth/tokens";
 import { sha256 } from "#lib/core/digest";
-import { env } from "#lib/core/env";
+import { env, requiredEnv } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
 import { type Scope, scopesIn, usualScopes } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { pollResponse, startResponse } from "#lib/device/schema";
-import { hashOfUserCode, normalizeUserCode, randomUserCode, shownUserCode } from "#lib/device/user-codes";
 import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
 import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit, uncount } from "#lib/http/rate-limit";
+
+/** Consonants only, so that no words and no look-alikes occur (RFC 8628, section 6.1). */
+const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ";
+
+/** Eight letters could all be tried against a plain hash, so this one is keyed. */
+const hashOfUserCode = (code: string) =>
+  createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`user-code:${code}`).digest();
+
+const shownUserCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
+
+const randomUserCode = () =>
+  Array.from({ length: 8 }, () => userCodeLetters[randomInt(userCodeLetters.length)]).join("");
+
+/** @returns undefined if it can't be a code */
+export function normalizeUserCode(typed: string): string | undefined {
+  const code = typed.replace(/[\s\p{Pd}]/gu, "").toUpperCase();
+  return new RegExp(`^[${userCodeLetters}]{8}$`).test(code) ? code : undefined;
+}
 
 const { device } = limits;
 
@@ -69,7 +86,7 @@ async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userC
     const code = randomUserCode();
     const data = [{ ...login, userCodeHash: hashOfUserCode(code) }];
     const { count } = await prisma().deviceLogin.createMany({ data, skipDuplicates: true });
-    if (count === 1) return shownUserCode(code); // otherwise taken: one chance in 25 billion for each open login
+    if (count === 1) return shownUserCode(code); // else another open login has it (one in 25 billion)
   }
 }
 
@@ -131,7 +148,7 @@ async function redeem(loginId: string, from: AuditOrigin): Promise<PollResponse>
     const { token, id, expiresAt } = await createToken(tx, { userId, machine, scopes }, from);
     await tx.deviceLogin.updateMany({ where: { id: loginId }, data: { tokenId: id } });
     const user = await tx.user.findUnique({ where: { id: userId }, select: { name: true, email: true } });
-    if (!user) throw new SpoorError("access_denied", "The account that approved this login is gone.");
+    if (!user) throw new SpoorError("access_denied", "The account that approved this login was deleted.");
     return {
       ok: true,
       status: "approved",
@@ -146,7 +163,7 @@ async function redeem(loginId: string, from: AuditOrigin): Promise<PollResponse>
   });
 }
 
-/** A poll before its interval is over, or at once with another, lengthens the interval. */
+/** A poll that comes too early, or at the same time as another, lengthens the interval. */
 async function recordPoll({ id, lastPolledAt, intervalSeconds, expiresAt }: PolledLogin): Promise<PollResponse> {
   const now = new Date();
   // Allows for clients whose timer is a little fast.

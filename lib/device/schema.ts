@@ -6,7 +6,7 @@ const machine = z
   .string()
   .transform((name) => withoutInvisible(name).trim())
   .pipe(z.string().min(1, "must not be empty").max(limits.device.machine))
-  // The API's description does not see the bounds behind the pipe.
+  // OpenAPI can't derive the bounds after the pipe.
   .meta({
     minLength: 1,
     maxLength: limits.device.machine,
@@ -18,7 +18,7 @@ const askedScopes = z
   .min(1, "must name at least one scope")
   .transform(scopesIn)
   .default(usualScopes)
-  .describe("What the token may do. The person who approves may take some away, or add some.");
+  .describe("The scopes of the token. The person who approves may change them.");
 
 export const startRequest = z.object({ machine, scopes: askedScopes });
 

@@ -11,7 +11,7 @@ export const readFindingList = {
   about: {
     group: "Traces",
     summary: "List the secrets in traces",
-    text: "Keys, tokens and passwords that were found in traces, newest first, an item for each secret of each trace; never their values. `mark` is the same for the same secret, and stands in the text that takes its place: `[redacted:KIND:MARK]`. `state` is `masked`; `open` where it is stored as it came; `masking` where it will be masked soon; `kept` where its owner said that it is none. `positions` are those of its messages, the first 20; -1 is the trace's title and metadata. `certain` kinds are masked before they are stored unless their owner turned that off. `rotate` says where one revokes it. What was uploaded in the last seconds may not be looked through yet.",
+    text: "Keys, tokens and passwords found in traces, newest first, one item per secret and trace, without values. Equal secrets have the same `mark`, which is also in the placeholder `[redacted:KIND:MARK]`. `state` is `masked`, `open` (stored unmasked), `masking` (will be masked soon) or `kept` (dismissed by its owner). `positions` are the first 20 messages with the secret; -1 is the trace's title and metadata. `certain` kinds are masked before they are stored unless the owner turned that off. `rotate` says where to revoke it. Uploads of the last seconds may not be searched yet.",
     answers: {
       200: {
         text: "A page of secrets.",
@@ -40,10 +40,10 @@ export const readFindingList = {
       },
     },
     errors: {
-      invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
+      invalid_request: "A parameter is not valid, or the cursor is unknown.",
       overloaded: {
-        when: "Other searches, exports and counts of yours are running, or this one took too long.",
-        detail: "Too many searches, exports and counts are running. Try again when yours have ended.",
+        when: "Your other searches, exports and counts are still running, or this one took too long.",
+        detail: "Too many searches, exports and counts are running. Try again when yours are done.",
       },
     },
     partialExample: true,

@@ -46,7 +46,7 @@ function readCursor(cursor: string): { at: string; id: string } {
     const [at, id] = cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
     return { at, id };
   } catch {
-    throw new SpoorError("invalid_request", "The cursor is not one that this server made.");
+    throw new SpoorError("invalid_request", "Unknown cursor.");
   }
 }
 

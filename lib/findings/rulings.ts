@@ -27,7 +27,7 @@ export async function decide(
     const traceId = trace ?? everywhere;
     const others = await tx.secretRuling.count({ where: { userId, NOT: { kind, mark, traceId } } });
     if (others >= limits.traces.secretRulings)
-      throw new SpoorError("invalid_request", `No more than ${limits.traces.secretRulings} secrets can be decided of.`);
+      throw new SpoorError("invalid_request", `You can decide on at most ${limits.traces.secretRulings} secrets.`);
     const own = key ? { source: key.source, sourceId: key.sourceId } : {};
     await tx.secretRuling.upsert({
       where: { userId_kind_mark_traceId: { userId, kind, mark, traceId } },

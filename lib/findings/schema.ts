@@ -11,12 +11,12 @@ const mark = z.string().regex(/^[0-9a-f]{8}$/, "must be eight hexadecimal digits
 
 export const findingsQuery = z.object({
   kind: kindName.optional().describe("Only secrets of this kind."),
-  state: findingState.optional().describe("Only what is in this state."),
+  state: findingState.optional().describe("Only secrets in this state."),
   mark: mark.optional().describe("Only the secret with this mark."),
-  trace: z.uuid().optional().describe("Only those of this trace."),
-  project: z.uuid().optional().describe("Only those in traces of this project, by its id."),
-  days: z.coerce.number().int().min(1).max(3650).optional().describe("Only what is at most so many days old."),
-  cursor: z.string().max(page.findingCursor).optional().describe("`nextCursor` of the page before."),
+  trace: z.uuid().optional().describe("Only secrets of this trace."),
+  project: z.uuid().optional().describe("Only secrets in traces of the project with this id."),
+  days: z.coerce.number().int().min(1).max(3650).optional().describe("Only secrets found in this number of days."),
+  cursor: z.string().max(page.findingCursor).optional().describe("`nextCursor` of the previous page."),
   limit: z.coerce.number().int().min(1).max(page.maxPerPage).default(page.perPage),
 });
 

@@ -50,6 +50,6 @@ export function noteForwarded(proxy: string): void {
 }
 
 const untrustedProxyNote =
-  "Requests come through a proxy that TRUSTED_PROXIES does not name, so that all callers count as one address: limits by address stop everyone at once, and the audit trail has the proxy's. Set it to the proxy's address.";
+  "Requests come through a proxy that TRUSTED_PROXIES does not name, so all callers share the proxy's address in rate limits and in the audit trail. Set TRUSTED_PROXIES to the proxy's address.";
 
 export const proxyNote = (): string | undefined => (known.hasUntrustedProxy ? untrustedProxyNote : undefined);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { limits } from "#lib/core/limits";
 import { free } from "#lib/core/memory";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader } from "#lib/http/headers";
 
 export type Arrival = {
   /** Frees each chunk after `take`. @returns false if the connection broke off */

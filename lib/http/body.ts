@@ -78,7 +78,7 @@ async function receive(request: Request, maxBytes: number, { block, room }: Memo
   }
   const bytes = body.length;
   if (declared !== undefined && declared !== bytes) {
-    throw new SpoorError("invalid_request", `The body has ${bytes} bytes, its Content-Length says ${declared}.`);
+    throw new SpoorError("invalid_request", `The body has ${bytes} bytes, but its Content-Length is ${declared}.`);
   }
   return body.take();
 }

@@ -1,4 +1,5 @@
 // server/http/listener.ts sets these, and next.config.ts on hosts that run Next by themselves.
+import { validate } from "uuid";
 
 const unusedFeatures = [
   "accelerometer",
@@ -44,3 +45,11 @@ export const closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'n
 
 /** Lists show their icons at once, and a release's new ones from the next page on. */
 export const iconsCacheControl = "public, max-age=3600, stale-while-revalidate=2592000";
+
+/** Our listener, or the middleware, sets it, whatever the client sent. */
+export const requestIdHeader = "x-spoor-request-id";
+
+export function getRequestId({ headers }: { headers: Pick<Headers, "get"> }): string {
+  const given = headers.get(requestIdHeader) ?? "";
+  return validate(given) ? given : crypto.randomUUID();
+}

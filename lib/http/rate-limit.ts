@@ -88,7 +88,7 @@ const endsTooLate = ({ msBeforeNext }: RateLimiterRes, { seconds }: Window) =>
 
 const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
 
-/** @param blockAt the count from which memory answers until the window ends */
+/** @param blockAt the count from which refusals need no query until the window ends */
 function getLimiter(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
   const limiters: Limiters = limitersByPool.get(pool()) ?? new Map();
   limitersByPool.set(pool(), limiters);

@@ -41,7 +41,7 @@ const batch = {
 const sentHeaders = {
   "Content-Encoding": { text: "`gzip`, `br` or `zstd`; at most one.", example: "gzip" },
   "Idempotency-Key": {
-    text: `1 to ${limits.ingest.idempotencyKeyCharacters} printable ASCII characters. A repeated request with the same key gets the job of the first, however it is compressed; other bytes under the same key are refused. Kept for ${limits.ingest.idempotencyKeyDays} days.`,
+    text: `1 to ${limits.ingest.idempotencyKeyCharacters} printable ASCII characters. A repeated request with the same key gets the job of the first, whatever its compression; the same key with other bytes is refused. Valid for ${limits.ingest.idempotencyKeyDays} days.`,
     example: "2026-11-20/1",
   },
 };
@@ -54,21 +54,21 @@ const accepted = {
 
 const refusals = {
   invalid_request: {
-    when: "A field is not valid (`errors` has its path), or the body ended early or contradicts its headers.",
+    when: "A field is not valid (`errors` contains its path), or the body ended early or contradicts its headers.",
     detail: "The batch is not valid; see errors.",
     errors: [{ path: "traces", message: "is missing; it must be a list" }],
   },
   payload_too_large: {
-    when: "The body is over its limit on the wire or decoded, or its traces don't fit into what you may store (`userQuotaBytes` of `/api/limits`); `detail` has the figures. Smaller batches help against the first alone.",
+    when: "The body is too large, compressed or decoded, or its traces exceed your quota (`userQuotaBytes` of `/api/limits`); `detail` contains the figures. Smaller batches only help with the first.",
     detail: `The body is over the limit of ${usualWireBytes} bytes.`,
   },
   unsupported_encoding: {
-    when: "There is another Content-Encoding, or several.",
-    detail: "Content-Encoding must be one of gzip, br or zstd, or absent.",
+    when: "The Content-Encoding is not supported, or there are several.",
+    detail: "Content-Encoding must be gzip, br, zstd or absent.",
   },
-  idempotency_key_reused: "The Idempotency-Key was used before with other bytes.",
+  idempotency_key_reused: "The Idempotency-Key was already used with other bytes.",
   overloaded: {
-    when: "Too many bytes are being received, or too many of your uploads wait: the body was not read, or the upload was the slowest of those under way and was ended.",
+    when: "Too many bytes are being received, or too many of your uploads are queued. The body was not read, or the upload was the slowest one and was ended.",
     detail: "Too many of your uploads are queued. Nothing was read; try again.",
   },
 };
@@ -82,7 +82,7 @@ export const sendBatch = {
   about: {
     group: "Ingest",
     summary: "Send a batch",
-    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted whole or not at all. \`source\` and \`sourceId\` identify a trace: send all of it again when it has grown, and only new and changed messages are written; or send only what came since, with \`append\`. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; on the wire it has at most \`ingest.wireBytes\` of \`/api/limits\`, by default ${usualWireBytes / 2 ** 20} MiB.`,
+    text: `A 202 means that the upload and its job are on disk; any other status means that nothing was stored. A batch is accepted completely or not at all. \`source\` and \`sourceId\` identify a trace. When it has grown, send all of it again (only new and changed messages are written), or send only the new messages with \`append\`. Unknown fields are kept in the \`metadata\` of their trace or message. The body may be compressed; it may have \`ingest.wireBytes\` of \`/api/limits\` as sent, by default ${usualWireBytes / 2 ** 20} MiB.`,
     // lib/ingest/schema.ts parses each trace by itself.
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
     headers: sentHeaders,
@@ -104,7 +104,7 @@ export const readJob = {
   about: {
     group: "Ingest",
     summary: "Get a job",
-    text: "`succeeded` and `failed` are final. `kept` counts the traces that were left as they are although the upload differs: it has fewer messages and no `replace`, a newer upload was processed first, or the owner deleted the trace; the list `kept` names them, with the reason. `incomplete` names the traces that were not appended to, because another number of messages is stored of them than `append` says: send these whole.",
+    text: "`succeeded` and `failed` are final. `kept` counts traces that were not changed although the upload differs, because it has fewer messages and no `replace`, a newer upload was processed first, or the owner deleted the trace; the list `kept` names them with the reason. `incomplete` lists traces that could not be appended to, because the stored number of messages is not the one in `append`: send these whole.",
     answers: { 200: { text: "The job.", example: job } },
   },
 } satisfies Operation;
@@ -117,7 +117,7 @@ export const readRawUpload = {
   about: {
     group: "Ingest",
     summary: "Download an upload",
-    text: "Its traces as they were accepted: with what is masked, and without fields that stand twice. They are there for as long as the upload is kept. For its owner's browser: tokens do not open it. It counts as one of the user's exports, of which two run at a time.",
+    text: "The upload's traces as accepted: masked, and without repeated fields. Available while the upload is stored. For its owner's browser only, without tokens. It counts as one of the user's exports, of which two run at a time.",
     answers: {
       200: {
         text: "A batch.",
@@ -143,14 +143,14 @@ export const uploadFile = {
   about: {
     group: "Ingest",
     summary: "Upload a batch from a browser",
-    text: `As \`POST /api/ingest\`, for this server's own pages. A form (the field \`file\`, of at most ${limits.ingest.maxFormBytes / 2 ** 20} MiB with all of the form) is answered with a redirect.`,
+    text: `Like \`POST /api/ingest\`, for this server's own pages. A form (the field \`file\`, of at most ${limits.ingest.maxFormBytes / 2 ** 20} MiB with all of the form) is answered with a redirect.`,
     sent: ingestRequest.extend({ traces: z.array(ingestTrace).max(limits.ingest.traces) }),
     form: z.object({ file: z.file() }),
     headers: sentHeaders,
     answers: {
       202: accepted,
       303: {
-        text: "For a form: to the job's page, or back to the form's page with what was wrong.",
+        text: "For a form: to the job's page, or back to the form with the problem.",
         headers: { Location: { text: "The page.", example: `/uploads/${jobId}` } },
       },
     },

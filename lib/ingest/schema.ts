@@ -8,7 +8,7 @@ const wholeNumber = z.int().min(0).max(messageLimits.integer);
 const metadata = z.record(z.string(), z.unknown(), { error: "must be an object" });
 
 export const ingestMessage = z.looseObject({
-  position: wholeNumber.describe("The message's position: unique in its trace; gaps and any order are allowed."),
+  position: wholeNumber.describe("The message's position, unique in its trace. Gaps and any order are allowed."),
   content: z.string(),
   role: z.string().max(messageLimits.role).optional(),
   tokenCount: wholeNumber.optional(),
@@ -20,7 +20,7 @@ export const ingestTrace = z
   .looseObject({
     // No character of the key may be replaced.
     sourceId: exactText(1, max.sourceId).describe("The session's id at its source."),
-    source: exactText(1, max.source).default("unknown").describe("The agent or adapter that it comes from."),
+    source: exactText(1, max.source).default("unknown").describe("The session's agent or adapter."),
     messages: z.array(ingestMessage).max(ingest.messagesPerTrace),
     model: z.string().max(max.model).optional(),
     title: z.string().max(max.title).optional(),
@@ -29,7 +29,7 @@ export const ingestTrace = z
     replace: z.boolean().optional().describe("Allows the stored trace to become shorter."),
     metadata: metadata.optional(),
     append: z
-      .looseObject({ count: wholeNumber.describe("How many messages of the trace were sent before.") })
+      .looseObject({ count: wholeNumber.describe("The number of messages of the trace that were sent before.") })
       .optional()
       .describe("The messages follow those that were sent before. Fields that are absent stay as they are stored."),
   })
@@ -82,8 +82,8 @@ export const jobResponse = z.object({
     incomplete: count,
   }),
   messages: z.object({ received: count, written: count }),
-  incomplete: z.array(incompleteTrace).optional().describe("The traces that have to be sent whole."),
-  kept: z.array(keptTrace).optional().describe("The traces that were kept as stored, each with the reason."),
+  incomplete: z.array(incompleteTrace).optional().describe("Traces that must be sent whole."),
+  kept: z.array(keptTrace).optional().describe("Traces that were not changed, each with the reason."),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 

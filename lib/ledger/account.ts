@@ -66,7 +66,7 @@ export async function accountTraces(seconds: number, settledSeconds = 0): Promis
     for (let userId = await findNextUser(pool(), noUser, settledSeconds); userId; ) {
       if (accounted > 0 && performance.now() >= deadline) return accounted;
       const count = await accountFor(userId, settledSeconds);
-      if (count === undefined) return accounted; // another process is at it
+      if (count === undefined) return accounted; // another process is accounting
       accounted += count;
       userId = await findNextUser(pool(), userId, settledSeconds);
     }
@@ -81,7 +81,7 @@ async function accountFor(userId: string, settledSeconds: number): Promise<numbe
     return await accountChunk(userId, settledSeconds, chunk.traces);
   } catch (error) {
     if (error instanceof Busy) return 0;
-    log.warn({ err: error }, "sessions could not be accounted for together; each is tried by itself");
+    log.warn({ err: error }, "sessions could not be accounted for together; each is retried separately");
   }
   let accounted = 0;
   const deadline = performance.now() + turnMs;

@@ -46,15 +46,15 @@ export async function readTracesInto(
   return read;
 }
 
-type Shown = LedgerMessage & { traceId: string };
-type Show = (messages: Shown[]) => Promise<void>;
+type TraceMessage = LedgerMessage & { traceId: string };
+type Show = (messages: TraceMessage[]) => Promise<void>;
 
 function makeShow(readers: Map<string, Reader>): Show {
   let leftMs = allowedMs.inAll;
   return async (messages) => {
     leftMs += messages.length * allowedMs.perMessage;
     let next = 0;
-    const see = (message: Shown) => {
+    const see = (message: TraceMessage) => {
       readers.get(message.traceId)?.see(message);
       next += 1;
     };

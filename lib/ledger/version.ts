@@ -15,7 +15,7 @@ import {
 } from "#lib/ledger/sql/version";
 
 /** Raise when a part writes something else; all traces are then accounted for again. */
-const ledgerVersion = 11 + rulesVersion;
+const ledgerVersion = 12 + rulesVersion;
 const tracesAtOnce = 5000;
 const adoptMs = 30_000;
 

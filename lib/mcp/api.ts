@@ -20,17 +20,17 @@ export const callMcp = {
   about: {
     group: "Agents",
     summary: "Call the Model Context Protocol",
-    text: `The same as \`/mcp\`, which is what agents are given (docs/mcp.md). Streamable HTTP without sessions, of the revisions 2026-07-28, 2025-11-25 and 2025-06-18; each answer is one JSON object. Its tools read the token's own sessions and change nothing. An answer has at most ${limits.mcp.answerBytes / 1024} KiB of text; what is quoted of a session is masked and marked as untrusted. At most ${limits.mcp.callsPerMinutePerUser} calls a minute.`,
+    text: `The same as \`/mcp\`, the address for agents (docs/mcp.md). Streamable HTTP without sessions, in the revisions 2026-07-28, 2025-11-25 and 2025-06-18; each answer is one JSON object. Its tools read the sessions of the token's user and change nothing. An answer has at most ${limits.mcp.answerBytes / 1024} KiB of text; quotations from sessions are masked and marked as untrusted. At most ${limits.mcp.callsPerMinutePerUser} calls per minute.`,
     answers: {
       200: {
-        text: "The result, or an error of JSON-RPC.",
+        text: "The result, or a JSON-RPC error.",
         schema: z.looseObject({ jsonrpc: z.literal("2.0") }),
         example: { jsonrpc: "2.0", id: 1, result: {} },
       },
-      202: { text: "A notification was taken." },
+      202: { text: "A notification was accepted." },
     },
     errors: {
-      access_denied: "The token lacks the scope `read`, or a page of another site called.",
+      access_denied: "The token lacks the scope `read`, or the call came from a page of another site.",
       rate_limited: "Too many calls in a minute; wait for Retry-After.",
     },
     example: { body: { jsonrpc: "2.0", id: 1, method: "ping" } },
@@ -59,8 +59,8 @@ export const recallPlaces = {
   response: z.object({ ok: z.literal(true), exact: z.boolean(), places: z.array(place).max(3) }),
   about: {
     group: "Agents",
-    summary: "Find where an error came up",
-    text: "The three best past places of an error message, as the tool `find_past_fix` finds them: those that have its first line as it is, else (`exact` is false) those that have its most telling words. `said` is what was said at the end of the turn. Texts are masked and shortened.",
+    summary: "Find earlier occurrences of an error",
+    text: "The three best earlier places of an error message, as found by the tool `find_past_fix`: those with its first line, or otherwise (`exact` is false) with its most specific words. `said` is the text at the end of the turn. Texts are masked and shortened.",
     answers: {
       200: {
         text: "The places.",
@@ -84,7 +84,9 @@ export const recallPlaces = {
       },
     },
     partialExample: true,
-    errors: { overloaded: "The search took too long, or waited too long for others of yours; wait for Retry-After." },
+    errors: {
+      overloaded: "The search took too long, or waited too long for your other searches; wait for Retry-After.",
+    },
     example: { query: { error: "The retry test fails now and then." } },
     wrong: { query: { error: "" } },
   },

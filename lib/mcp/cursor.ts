@@ -34,6 +34,6 @@ export function openCursor(reader: AgentReader, tool: string, sealed: string | u
     const opened = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
     return Buffer.concat([opened, decipher.final()]).toString("base64url");
   } catch {
-    throw new SpoorError("invalid_request", "The cursor is not one that this tool gave out.");
+    throw new SpoorError("invalid_request", "This tool did not issue the cursor.");
   }
 }

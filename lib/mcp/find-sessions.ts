@@ -1,8 +1,8 @@
 import "server-only";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
+import type { Selection } from "#lib/search/sql/selection";
 import { listTraces, type Trace } from "#lib/traces/queries";
-import type { Selection } from "#lib/traces/sql/conditions";
 
 export type FoundMessages = { trace: Trace; positions: number[] };
 

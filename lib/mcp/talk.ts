@@ -1,6 +1,6 @@
 import { limits } from "#lib/core/limits";
 import { excerpt, named, quotation, shortened, shown } from "#lib/mcp/quote";
-import type { Message } from "#lib/traces/queries";
+import type { Message } from "#lib/messages/schema";
 import type { Call, MessagePiece, ToolResult } from "#lib/transcript/call";
 import { splitPieces } from "#lib/transcript/kind";
 import { readableJson } from "#lib/transcript/text";

@@ -39,7 +39,7 @@ export function openTransport(sdk: typeof Sdk, make: MakeServer): (call: McpCall
 /** Browsers send an origin, agents don't: another site's page must not reach a server on this network. */
 function requireOwnOrigin(origin: string | null): void {
   if (origin !== null && origin !== new URL(env().BASE_URL).origin)
-    throw new SpoorError("access_denied", "Pages of other sites may not call this.");
+    throw new SpoorError("access_denied", "Pages of other sites can't call this.");
 }
 
 /** Every client takes JSON, whatever it says. */

@@ -46,7 +46,7 @@ function add(name: string, labels: Labels, by: number): void {
   counts.added.set(key, (counts.added.get(key) ?? 0) + by);
   counts.timer ??= setTimeout(() => {
     counts.timer = undefined;
-    writeCounts().catch((error) => log.warn({ err: error }, "counters could not be written; they are kept for later"));
+    writeCounts().catch((error) => log.warn({ err: error }, "counters could not be written; they are written later"));
   }, flushMs).unref();
 }
 

@@ -44,9 +44,12 @@ async function renderShared(): Promise<string> {
   ]);
   const registry = new Registry();
   const jobs = gauge(registry, "spoor_jobs_open", "Ingest jobs that are queued or running.", ["status"]);
-  const age = gauge(registry, "spoor_jobs_oldest_seconds", "Age of the oldest of them, since it was accepted.", [
-    "status",
-  ]);
+  const age = gauge(
+    registry,
+    "spoor_jobs_oldest_seconds",
+    "Age of the oldest open ingest job, since it was accepted.",
+    ["status"],
+  );
   for (const status of ["queued", "running"]) {
     const found = open.find((row) => row.status === status);
     jobs.set({ status }, found?.jobs ?? 0);
@@ -61,7 +64,7 @@ async function renderShared(): Promise<string> {
 
 function renderDatabaseUp(up: 0 | 1): Promise<string> {
   const registry = new Registry();
-  gauge(registry, "spoor_database_up", "Whether the database answered this scrape.").set(up);
+  gauge(registry, "spoor_database_up", "1 if the database answered this scrape, else 0.").set(up);
   return registry.metrics();
 }
 
@@ -71,7 +74,7 @@ function renderPool(): Promise<string> {
   const connections = gauge(registry, "spoor_pool_connections", "This process's database connections.", ["state"]);
   connections.set({ state: "used" }, totalCount - idleCount);
   connections.set({ state: "idle" }, idleCount);
-  gauge(registry, "spoor_pool_waiting", "Calls of this process that wait for a connection.").set(waitingCount);
+  gauge(registry, "spoor_pool_waiting", "Calls of this process waiting for a connection.").set(waitingCount);
   return registry.metrics();
 }
 

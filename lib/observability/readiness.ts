@@ -9,7 +9,7 @@ import { proxyNote } from "#lib/http/address";
 import { hasWorker } from "#lib/observability/heartbeat";
 import { pingDatabase } from "#lib/observability/sql";
 import { hasQueues } from "#lib/queue/sql";
-import { pingStore, usesStore } from "#lib/store/s3";
+import { pingStore, usesStore } from "#lib/storage/s3";
 
 type Check = { ok: boolean; detail?: string };
 type Checks = { database: Check; migrations: Check; worker: Check; uploadStore?: Check };

@@ -1,10 +1,10 @@
 import "server-only";
 import { log } from "#lib/core/log";
 import { beginRead } from "#lib/db/heavy";
-import { streamChunks } from "#lib/http/stream-of";
+import { streamChunks } from "#lib/http/send-stream";
 import { findPart, type OriginalKey, readKeys, readOriginal, readPartSlice } from "#lib/originals/sql";
 import { tarEnd, tarHeader, tarPadding } from "#lib/originals/tar";
-import { readStored } from "#lib/store/bounded-read";
+import { readStored } from "#lib/storage/bounded-read";
 
 /**
  * All copies as a tar archive of age files. If one is deleted meanwhile, the connection breaks.

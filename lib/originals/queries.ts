@@ -15,7 +15,7 @@ import {
   readOriginals,
   readPartSlice,
 } from "#lib/originals/sql";
-import { readStored, sendInTurn } from "#lib/store/bounded-read";
+import { readStored, sendInTurn } from "#lib/storage/bounded-read";
 
 const tell = <Row extends OriginalRow>({ recipient, plainBytes, storedBytes, updatedAt, ...row }: Row) => ({
   ...row,
@@ -73,14 +73,12 @@ function readCursor(cursor: string): ListPlace {
 /** @throws SpoorError `not_found`, also for another user's part; as `sendInTurn` */
 export async function getPart(userId: string, sha256: string): Promise<Response> {
   // Another turn than the same user's pictures.
-  const { body, bytes } = await sendInTurn(`originals ${userId}`, async () => {
+  const { body } = await sendInTurn(`originals ${userId}`, async () => {
     const part = await findPart(userId, sha256);
     if (!part) throw notFound();
     const stored = await readStored(userId, part, (from, bytes) => readPartSlice(userId, sha256, from, bytes));
     if (!stored) throw notFound();
-    return { stored, bytes: part.bytes };
+    return { stored };
   });
-  return new Response(body, {
-    headers: { "Content-Type": "application/octet-stream", "Content-Length": String(bytes) },
-  });
+  return new Response(body, { headers: { "Content-Type": "application/octet-stream" } });
 }

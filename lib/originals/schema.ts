@@ -5,7 +5,7 @@ import { limits } from "#lib/core/limits";
 const { originals, trace } = limits;
 
 /** age's own form: Bech32 of an X25519 key. */
-export const recipient = z
+const recipient = z
   .string()
   .regex(/^age1[02-9ac-hj-np-z]{58}$/, "must be an age recipient, as age1…")
   .meta({ examples: ["age1vhddrrdds2wrxxphkarvnghnryr8t8ty827p4eeg932yvsfjascq9h5mqd"] });
@@ -67,7 +67,7 @@ export const originalResponse = z.strictObject({
   parts: z.array(z.strictObject({ sha256: sha256Text, bytes: z.int() })),
 });
 
-export const listedOriginal = z.strictObject({
+const listedOriginal = z.strictObject({
   ...about,
   title: z.string().nullable().describe("Null without a stored session."),
   project: z.string().nullable(),

@@ -177,7 +177,7 @@ export async function deleteOriginals(tx: Transaction, userId: string, keys: Ori
 }
 
 /** As `deleteOriginals`, for the copies of traces. */
-export async function deleteOriginalsOf(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
+export async function deleteOriginalsByTrace(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
   await lockOriginals(tx, userId);
   const keys = await run<OriginalKey>(
     tx,
@@ -212,7 +212,7 @@ async function deleteLocked(tx: Transaction, userId: string, keys: OriginalKey[]
 }
 
 /** An older release's process deletes traces but leaves their copies. */
-export async function deleteOfDeleted(): Promise<void> {
+export async function deleteLeftOriginals(): Promise<void> {
   const { rows } = await pool().query<{ userId: string }>(`select distinct user_id as "userId" from original`);
   for (const { userId } of rows) {
     await transaction(async (tx) => {

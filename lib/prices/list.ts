@@ -14,7 +14,7 @@ const pattern = z
     } catch {
       return false;
     }
-  }, "must be a regular expression without repetitions of repetitions");
+  }, "must be a regular expression without nested repetitions");
 
 type Rule = Provider["models"][number]["match"];
 const rule: z.ZodType<Rule> = z.lazy(() =>

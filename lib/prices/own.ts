@@ -31,10 +31,10 @@ const entry = z
   .superRefine((given, context) => {
     const named = Object.keys(amounts).some((kind) => given[kind as keyof typeof amounts] !== undefined);
     const wrong = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
-    if (given.factor !== undefined && named) wrong("factor", "stands alone: it is of the list price");
+    if (given.factor !== undefined && named) wrong("factor", "can't be combined with amounts");
     if (given.factor !== undefined) return;
     for (const kind of ["input", "output"] as const) {
-      if (given[kind] === undefined) wrong(kind, "must be given, or a factor on the list price");
+      if (given[kind] === undefined) wrong(kind, "must be set, or a factor on the list price");
     }
   });
 
@@ -50,7 +50,7 @@ const file = z
       context.addIssue({
         code: "custom",
         path: ["prices", index, "currency"],
-        message: "must be USD or the file's currency, whose rate it tells",
+        message: "must be USD or the file's currency",
       });
     });
   });

@@ -99,7 +99,7 @@ function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean }
 
 function listTariff(question: Asked, name: ModelName, found: Listed): Tariff {
   const { provider, model, model_price } = found;
-  const free = model.id.endsWith(":free"); // the list has no amounts for these: nothing is what they cost
+  const free = model.id.endsWith(":free"); // free models have no amounts in the list
   const standard = free ? ratesFrom({ input: 0n, output: 0n }) : withHour(toRates(model_price), name.model);
   const tier = resolveTier(provider.id, name.model, {
     serviceTier: question.serviceTier,

@@ -35,10 +35,10 @@ export const readProjectList = {
   about: {
     group: "Projects",
     summary: "List projects",
-    text: "A project is one name over machines and worktrees: sessions of the same Git remote, or else of the same folder, or else of the same name. The most recently active first; `sort` is one of `active`, `name`, `sessions` and `cost`, `q` a part of the name. `distinction` tells projects of the same name apart. `costNano` is in billionths of a US dollar, and does not count `unpricedTokens`, whose model has no price, and counts `tierNotPricedTokens` at the standard price. `sessionsPutAway` of its sessions are archived or without content. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "A project unites machines and worktrees: sessions of the same Git remote, otherwise of the same folder, otherwise of the same name. Most recently active first; `sort` is `active`, `name`, `sessions` or `cost`, and `q` a part of the name. `distinction` distinguishes projects with equal names. `costNano` is in billionths of a US dollar; it excludes `unpricedTokens`, whose model has no price, and includes `tierNotPricedTokens` at the standard price. `sessionsPutAway` counts archived sessions and those without content. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the projects.", example: { ok: true, projects: [project], nextCursor: null } } },
     errors: {
-      invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
+      invalid_request: "A parameter is not valid, or the cursor is unknown.",
     },
     example: { query: { sort: "cost", limit: "20" } },
     wrong: { query: { limit: "0", sort: "size" } },
@@ -55,7 +55,7 @@ export const readProject = {
   about: {
     group: "Projects",
     summary: "Get a project",
-    text: "With what it is recognized by (`aliases`), and its sessions by agent, model, machine and branch, at most 50 of each, and by the latest 24 months of UTC. Its sessions are listed by `GET /api/traces?projectId=`.",
+    text: "Includes its identifiers (`aliases`), and its sessions by agent, model, machine and branch (at most 50 of each) and by month (the latest 24, UTC). `GET /api/traces?projectId=` lists its sessions.",
     answers: {
       200: {
         text: "The project.",

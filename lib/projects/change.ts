@@ -64,7 +64,7 @@ export async function splitProject(
       const [first] = split.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
       if (!first) throw new SpoorError("invalid_request", "Choose at least one of them.");
       if (split.length === aliases.length)
-        throw new SpoorError("invalid_request", "Leave at least one of them: the rest is what this project is.");
+        throw new SpoorError("invalid_request", "Leave at least one of them for this project.");
       const own = getAliasName(first);
       const project = { id: randomUUID(), name: name ?? own, renamed: name !== undefined && name !== own };
       await splitOff(tx, { userId, id }, split, project);

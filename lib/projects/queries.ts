@@ -42,7 +42,7 @@ function parseOffset(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   const parsed = cursorShape.safeParse(Number(Buffer.from(cursor, "base64url").toString("latin1")));
   if (parsed.success) return parsed.data;
-  const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
+  const errors = [{ path: "cursor", message: "is not a cursor of this list" }];
   throw new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactText, usageShape, withoutInvisible } from "#lib/core/fields";
+import { exactText, usageShape, wholeNumber, withoutInvisible } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 
 const { traces: page } = limits;
@@ -54,14 +54,6 @@ const projectDetails = projectShape.extend({
   byMonth: z.array(month),
 });
 export type ProjectDetails = z.output<typeof projectDetails>;
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.int().min(min).max(max))
-    .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
 
 export const projectsQuery = z.object({
   q: exactText(1, page.query).optional(),

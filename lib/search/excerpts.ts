@@ -3,15 +3,15 @@ import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/core/concurrency/slices";
 import { isOverload } from "#lib/core/errors";
 import { heavyRead } from "#lib/db/heavy";
-import { type Matched, matchBlocks } from "#lib/search/find-documents";
+import { type Matched, matchBlocks } from "#lib/search/index/find-documents";
+import { bestParts } from "#lib/search/index/rank-documents";
+import { describe, type Speaker } from "#lib/search/index/speaker";
+import { haveParts, type MessageText, readTexts } from "#lib/search/index/sql/block-rows";
+import { composed } from "#lib/search/index/terms";
+import { findIn, joinPatterns, type QueryUnit, type TextRanges, type UnitMatches } from "#lib/search/index/unit";
 import { isSaidBy } from "#lib/search/phrases";
 import { plainText } from "#lib/search/plain";
 import type { SearchQuery } from "#lib/search/query";
-import { bestParts } from "#lib/search/rank";
-import { describe, type Speaker } from "#lib/search/speaker";
-import { haveParts, type MessageText, readTexts } from "#lib/search/sql/block-rows";
-import { composed } from "#lib/search/terms";
-import { findIn, joinPatterns, type QueryUnit, type TextRanges, type UnitMatches } from "#lib/search/unit";
 import { bestWindow, computeRarity, computeShare, scoreText, sumRarity } from "#lib/search/weigh";
 
 /** Long messages are read only near the query's longest word, and very long traces in two documents. */
@@ -241,7 +241,7 @@ function makeExcerpt(
   return { position, role, speaker, text, ranges: together(text, findIn(text, query).ranges) };
 }
 
-/** A marked line should be one mark. */
+/** Joins ranges, so that a marked line is one mark. */
 function together(text: string, ranges: TextRanges): TextRanges {
   const joined: TextRanges = [];
   for (const [start, end] of ranges) {

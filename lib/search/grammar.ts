@@ -1,6 +1,6 @@
 // Splits queries into terms (docs/search.md).
 import { SpoorError } from "#lib/core/errors";
-import { composed } from "#lib/search/terms";
+import { composed } from "#lib/search/index/terms";
 
 /** Before any other colon, text is part of a word, as in `TypeError:` or `https:`. */
 export const filterWords = [

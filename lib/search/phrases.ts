@@ -3,12 +3,12 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { inSlices } from "#lib/core/concurrency/slices";
-import type { Hits } from "#lib/search/find-documents";
+import type { Hits } from "#lib/search/index/find-documents";
+import { describe } from "#lib/search/index/speaker";
+import { type Candidate, readCandidates } from "#lib/search/index/sql/block-rows";
+import { composed } from "#lib/search/index/terms";
+import { findIn, joinPatterns } from "#lib/search/index/unit";
 import { getUnprovenGroups, type QueryGroup, type QueryScope, type SearchQuery } from "#lib/search/query";
-import { describe } from "#lib/search/speaker";
-import { type Candidate, readCandidates } from "#lib/search/sql/block-rows";
-import { composed } from "#lib/search/terms";
-import { findIn, joinPatterns } from "#lib/search/unit";
 
 const bounds = { maxMessages: 200, maxCharacters: 100_000 };
 

@@ -2,9 +2,9 @@ import { SpoorError } from "#lib/core/errors";
 import { utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { type QueryTerm, readTerms, refused } from "#lib/search/grammar";
-import type { Speaker } from "#lib/search/speaker";
-import { hashFact, inField } from "#lib/search/terms";
-import { parseUnit, type QueryUnit } from "#lib/search/unit";
+import type { Speaker } from "#lib/search/index/speaker";
+import { hashFact, inField } from "#lib/search/index/terms";
+import { parseUnit, type QueryUnit } from "#lib/search/index/unit";
 
 /**
  * `file:src/x.ts`, `changed:src/x.ts` or `-file:x.ts`. `ending` begins with a slash; `name` and `ending` are in lower
@@ -97,7 +97,7 @@ function forgiveFillers({ groups, units }: Parsed, terms: QueryTerm[]): void {
     const [unit] = group.units as [QueryUnit];
     units.splice(units.indexOf(unit), 1);
     group.optional = true;
-    const { beginning: _, ...asWritten } = unit; // of `with` nobody means `without`
+    const { beginning: _, ...asWritten } = unit; // a search for `with` must not find `without`
     group.units = [{ ...asWritten, alternatives: unit.alternatives.slice(0, 1) }];
   }
 }
@@ -107,7 +107,7 @@ const isFillerWord = ({ longest }: QueryUnit) => fillers.has(longest.toLowerCase
 function addUnit({ groups, units }: Parsed, unit: QueryUnit, term: QueryTerm): void {
   const last = groups.at(-1);
   if (term.either && (term.excluded || !last || last.excluded))
-    throw refused("`or` joins words and phrases only", term);
+    throw refused("`or` only joins words and phrases", term);
   if (term.either) last?.units.push(unit);
   else groups.push({ units: [unit], excluded: term.excluded });
   if (!term.excluded && !isFact(unit)) units.push(unit);
@@ -119,7 +119,7 @@ export const isFact = ({ fact }: QueryUnit) => fact !== undefined;
 function readTerm(term: QueryTerm, { files, rows }: Parsed): QueryUnit | undefined {
   const { filter, text, excluded, written } = term;
   if (!filter) return parseUnit(text, term.quoted);
-  if (term.either && !["tool", "has"].includes(filter)) throw refused("`or` joins words and phrases only", term);
+  if (term.either && !["tool", "has"].includes(filter)) throw refused("`or` only joins words and phrases", term);
   switch (filter) {
     case "file":
     case "changed": {

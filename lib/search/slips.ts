@@ -1,13 +1,13 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
-import { largest } from "#lib/search/expand";
-import { type Matched, matchBlocks } from "#lib/search/find-documents";
 import { parseTerms } from "#lib/search/grammar";
+import { largest } from "#lib/search/index/expand";
+import { type Matched, matchBlocks } from "#lib/search/index/find-documents";
+import { type BlockHead, readBucketRanges } from "#lib/search/index/sql/block-rows";
+import { composed, fold } from "#lib/search/index/terms";
+import { decodeWords, findLetterBuckets } from "#lib/search/index/vocabulary";
 import { parseQuery } from "#lib/search/query";
-import { type BlockHead, readBucketRanges } from "#lib/search/sql/block-rows";
-import { composed, fold } from "#lib/search/terms";
-import { decodeWords, findLetterBuckets } from "#lib/search/vocabulary";
 
 const max = { documents: 4000, words: 3 };
 

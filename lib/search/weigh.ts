@@ -1,5 +1,5 @@
-import type { Speaker } from "#lib/search/speaker";
-import type { TextRanges, UnitMatches } from "#lib/search/unit";
+import type { Speaker } from "#lib/search/index/speaker";
+import type { TextRanges, UnitMatches } from "#lib/search/index/unit";
 
 const speakerFactors: Record<Speaker, number> = { person: 1.6, assistant: 1.3, thinking: 1, tool: 0.9, notice: 0.6 };
 

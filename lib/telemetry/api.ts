@@ -12,7 +12,7 @@ export const sendTelemetry = {
   about: {
     group: "Telemetry",
     summary: "Send a telemetry report",
-    text: `How the parsers did in a scan: counts only, never content or file names. With a valid token the report belongs to the token's user; any other Authorization is ignored. The body has at most ${telemetry.bodyBytes / 2 ** 20} MiB, without a token ${telemetry.anonymousBodyBytes / 2 ** 10} KiB. What is stored in a day is limited: by user, and without a token by network and for all such reports together.`,
+    text: `Counts of a scan's parsers, never content or file names. With a valid token, the report belongs to the token's user; any other Authorization is ignored. The body has at most ${telemetry.bodyBytes / 2 ** 20} MiB, without a token ${telemetry.anonymousBodyBytes / 2 ** 10} KiB. The bytes stored per day are limited per user, or without a token per network and in total.`,
     optionalToken: true,
     sent: telemetryRequest,
     answers: {
@@ -22,11 +22,11 @@ export const sendTelemetry = {
       },
     },
     errors: {
-      missing_token: "There is no token, and the server takes no anonymous reports (`TELEMETRY_ANONYMOUS=off`).",
-      invalid_token: "The token is not valid, and the server takes no anonymous reports.",
-      rate_limited: `More than ${telemetry.perMinutePerIp} reports a minute from one address, or ${telemetry.perMinutePerDevice} from one device of a user, or without a token; or a budget of the day is used up: of bytes, or of ${telemetry.newDevicesPerDay} new devices of one network or user.`,
+      missing_token: "There is no token, and the server accepts no anonymous reports (`TELEMETRY_ANONYMOUS=off`).",
+      invalid_token: "The token is not valid, and the server accepts no anonymous reports.",
+      rate_limited: `More than ${telemetry.perMinutePerIp} reports per minute from an address, or ${telemetry.perMinutePerDevice} from a device; or the daily budget is used up (bytes, or ${telemetry.newDevicesPerDay} new devices per network or user).`,
       payload_too_large: {
-        when: "The body is over its limit, which `detail` has.",
+        when: "The body is too large; `detail` contains the limit.",
         detail: `The body is over the limit of ${telemetry.anonymousBodyBytes} bytes.`,
       },
     },

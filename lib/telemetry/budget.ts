@@ -1,4 +1,4 @@
-// Anybody who reaches the server can send reports, and nothing else bounds their rows.
+// Anybody who reaches the server can send reports, so their rows need a budget.
 import "server-only";
 import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
@@ -71,7 +71,7 @@ async function limitNewDevices(deviceId: string, sender: ReportSender, address: 
   const window = { points: telemetry.newDevicesPerDay, seconds };
   const wait = await overLimit("telemetry-new-devices", userId ?? getNetwork(address), window);
   if (!wait) return;
-  const detail = "Too many new devices reported today. The reports of known ones are still taken.";
+  const detail = "Too many new devices reported today. Reports of known devices are still accepted.";
   throw new SpoorError("rate_limited", detail, { retryAfterSeconds: wait });
 }
 

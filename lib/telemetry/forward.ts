@@ -141,7 +141,10 @@ async function storeVerdict(sink: Sink, row: OutboxRow, verdict: DeliveryVerdict
     log.warn(about, "a telemetry report was dropped: the sink rejected it");
     await deleteRow(row);
   } else if (verdict.outcome === "disabled") {
-    log.error(about, "the telemetry sink is gone (410): forwarding stops until a restart or a change of its settings");
+    log.error(
+      about,
+      "the telemetry sink answered 410 (gone): forwarding stops until a restart or a change of its settings",
+    );
     await disableSink(sink);
     await postponeOutboxRow(row, 0);
   } else {

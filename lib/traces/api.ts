@@ -1,22 +1,25 @@
 import { z } from "zod";
+import { sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
+import { traceFilter } from "#lib/search/schema";
 import { listedTrace, messages, trace, wholeTrace } from "#lib/traces/examples";
-import { exportQuery, jsonQuery, markdownQuery } from "#lib/traces/export-schema";
-import { marksShape } from "#lib/traces/marks-schema";
 import {
   changesQuery,
   changesResponse,
+  exportQuery,
   facetsResponse,
   growthQuery,
   growthResponse,
+  jsonQuery,
   listQuery,
   listResponse,
+  markdownQuery,
+  marksShape,
   matchesQuery,
   matchesResponse,
   messagesQuery,
   messagesResponse,
-  traceFilter,
   traceResponse,
 } from "#lib/traces/schema";
 
@@ -32,11 +35,11 @@ export const readTraceList = {
   about: {
     group: "Traces",
     summary: "List traces",
-    text: "Newest activity first; `order=best` puts what a search finds in the order of how well it matches, with `matches` at the first traces: their best messages (at most 500 traces; with `partial: true` no trace has all words, and those that have most are listed; `corrected` is what was searched for instead where words are in no trace). `q` is a search: words, longer words that begin so, quoted phrases, identifiers and paths as they are written; `-word` leaves out, `or` joins alternatives, and `file:`, `changed:`, `project:`, `branch:`, `agent:`, `model:`, `tool:`, `role:`, `in:title`, `before:`, `after:` and `has:error` narrow it: `query = term *( 1*space [ 'or' 1*space ] term )`, `term = [ '-' ] [ filter ':' ] ( word | phrase )` (docs/search.md). `from` and `to` narrow the list to a span of the last activity (`from` included, `to` not), `parent` to what came from one session, and `roots=true` to sessions that came from no other. `branch` is a Git branch's exact name, `commit` a hash or at least 7 of its first digits, and `pr` a pull request's URL, `OWNER/NAME#NUMBER`, or its number. `starred`, `archived`, `trivial` (no content) and `errors` (failed calls) are `true` or `false`; `tag` and `tool` are exact names, `file` is a file by the end of its path, `minCost` an amount in dollars, `minMessages` a number. `sort` is `activity`, `start`, `cost` or `length`, the highest first; a search keeps its own order. A repeated `source`, `model`, `project`, `projectId`, `machine`, `branch`, `file`, `tag` or `tool` (at most 20 times) lists traces that have any of its values. `project` is the text that came with a trace, `projectId` one of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "Newest activity first. `order=best` orders the hits of a search by relevance (at most 500 traces), with the best messages of the first traces in `matches`. With `partial: true`, no trace has all words, and those with most of them are listed; `corrected` is the query used instead if some words are unknown. `q` is a search: words and their beginnings, quoted phrases, identifiers and paths; `-word` excludes, `or` joins alternatives, and `file:`, `changed:`, `project:`, `branch:`, `agent:`, `model:`, `tool:`, `role:`, `in:title`, `before:`, `after:` and `has:error` narrow it: `query = term *( 1*space [ 'or' 1*space ] term )`, `term = [ '-' ] [ filter ':' ] ( word | phrase )` (docs/search.md). `from` (inclusive) and `to` (exclusive) limit the last activity, `parent` selects what came from one session, and `roots=true` sessions that came from no other. `branch` is a Git branch's exact name, `commit` a hash or at least 7 of its first digits, and `pr` a pull request's URL, `OWNER/NAME#NUMBER`, or its number. `starred`, `archived`, `trivial` (no content) and `errors` (failed calls) are `true` or `false`; `tag` and `tool` are exact names, `file` is a file by the end of its path, `minCost` an amount in dollars, `minMessages` a number. `sort` is `activity`, `start`, `cost` or `length`, highest first; a search has its own order. A repeated `source`, `model`, `project`, `projectId`, `machine`, `branch`, `file`, `tag` or `tool` (at most 20 times) matches any of its values. `project` is the text sent with a trace, `projectId` an id of `GET /api/projects`. A page may have fewer traces than `limit`. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [listedTrace], nextCursor: null } } },
     errors: {
       invalid_request:
-        "A parameter is not valid, `q` is no query (`errors` has the place in it), or the cursor is not one that this server made.",
+        "A parameter is not valid, `q` is no query (`errors` contains the position), or the cursor is unknown.",
     },
     example: { query: { q: "retry test -windows role:user", project: "api", pr: "ada/api#123", limit: "20" } },
     wrong: { query: { q: "or", limit: "0", from: "yesterday", commit: "HEAD", pr: "ada/api" } },
@@ -64,7 +67,7 @@ export const readFacetValues = {
   about: {
     group: "Traces",
     summary: "List the values of facets",
-    text: "The values that traces have as `source`, `model`, `project`, `machine`, `branch`, `tag` and `tool`, with how many have each; the 100 most frequent. A filter's own value does not narrow its values. `projectId` has the projects with their names.",
+    text: "The 100 most frequent values of `source`, `model`, `project`, `machine`, `branch`, `tag` and `tool`, with their numbers of traces. A facet's own filter does not apply to its values. `projectId` lists projects with their names.",
     partialExample: true, // a session without tools or tags has none
     answers: { 200: { text: "The values.", example: { ok: true, ...facetValues } } },
     example: { query: { project: "api" } },
@@ -82,7 +85,7 @@ export const readChanges = {
   about: {
     group: "Traces",
     summary: "Count new and changed traces",
-    text: "How many traces are newer in the list than the one with this `id` and `updatedAt`, counted up to 100. It takes the filters of the list; with `roots=true`, a session counts as changed where one below it was active later.",
+    text: "Counts, up to 100, traces that are newer in the list than the one with this `id` and `updatedAt`. Accepts the list's filters. With `roots=true`, a session also counts if one below it was active later.",
     answers: { 200: { text: "Their number.", example: { ok: true, count: 2 } } },
     example: { query: { id: trace.id, updatedAt: trace.updatedAt } },
   },
@@ -98,7 +101,7 @@ export const readTrace = {
   about: {
     group: "Traces",
     summary: "Get a trace",
-    text: "`title` falls back to the first line of the first user message. `sanitized` means that characters which PostgreSQL can't store were replaced with U+FFFD. What follows `metadata` is derived from the messages a few seconds after an upload: `usage` has each token once, `inputTokens` without cached ones and `outputTokens` with `reasoningTokens`; `costNano` is what they cost by the prices of their day, in nano-dollars (10⁻⁹ US dollars), without `unpricedTokens`, those of models without a price, and with `tierNotPricedTokens` at the standard price, since the price list has none for their request's service tier; `recordedNano` is what the agent itself recorded. `parentId` is the session that started this one, or that it continues (`parentRelation`). Files and lines are those that it changed. `branches`, `commits` and `pullRequests` are those that the session's own messages prove, at most 500 of each; `evidence` says how, and `position` is the message that does: `git-commit`, `git-push`, `gh-pr-create` and `glab-mr-create` printed it, a `pull-request-tool` opened it, a `message` names it, the agent wrote it down (`session-meta`, `pr-link`), or the `client` found it.",
+    text: "`title` falls back to the first line of the first user message. `sanitized` means that characters which PostgreSQL can't store were replaced with U+FFFD. The fields after `metadata` are derived from the messages a few seconds after an upload. `usage` counts each token once: `inputTokens` excludes cached ones, `outputTokens` includes `reasoningTokens`. `costNano` is their cost at the prices of their day, in nano-dollars (10⁻⁹ US dollars); it excludes `unpricedTokens` (models without a price) and includes `tierNotPricedTokens` (service tiers without a price) at the standard price. `recordedNano` is the cost recorded by the agent. `parentId` is the session that started this one, or that it continues (`parentRelation`). Files and lines are the changed ones. `branches`, `commits` and `pullRequests` are proved by the session's own messages, at most 500 of each; `position` is the message, and `evidence` the kind of proof: `git-commit`, `git-push`, `gh-pr-create` and `glab-mr-create` printed it, a `pull-request-tool` opened it, a `message` names it, the agent wrote it down (`session-meta`, `pr-link`), or the `client` found it.",
     answers: { 200: { text: "The trace, without its messages.", example: { ok: true, trace: wholeTrace } } },
   },
 } satisfies Operation;
@@ -113,7 +116,7 @@ export const markTrace = {
   about: {
     group: "Traces",
     summary: "Change a trace's name, star, tags, note or archiving",
-    text: "What is left out stays as it is. `title` takes the place of the agent's own, and null gives that back; `tags` replaces all tags, in lower case; `note` is plain text, and null removes it. An archived trace leaves the lists of pages, but no list of the API unless that asks. Sending the trace again keeps all of this; deleting it removes it. It is not part of an export.",
+    text: "Omitted fields stay unchanged. `title` replaces the agent's title, and null restores it. `tags` replaces all tags, in lower case. `note` is plain text, and null removes it. Pages hide archived traces; the API lists them unless filtered. Sending the trace again keeps these fields, deleting it removes them, and exports omit them.",
     answers: { 204: { text: "It is marked." } },
     errors: {
       access_denied:
@@ -133,7 +136,7 @@ export const removeTrace = {
   about: {
     group: "Traces",
     summary: "Delete a trace",
-    text: "Permanently: sending it again does not bring it back.",
+    text: "Deletes the trace permanently. Sending it again does not restore it.",
     answers: { 204: { text: "The trace is deleted." } },
     errors: {
       access_denied:
@@ -153,7 +156,7 @@ export const readMessageList = {
   about: {
     group: "Traces",
     summary: "List a trace's messages",
-    text: "By position. Continue with `after` from `nextAfter`, which is null at the end. A page has at most 8 MiB, so it may be shorter than `limit`, but has at least one message, however large. One of more than a MiB is made while it is sent, a few at a time for a user; where it ends early, the connection breaks.",
+    text: "By position. Continue with `after` from `nextAfter`, which is null at the end. A page has at most 8 MiB but at least one message, so it may be shorter than `limit`. Pages over 1 MiB are streamed, a few at a time per user; if one fails, the connection breaks.",
     answers: { 200: { text: "A page of messages.", example: { ok: true, messages, nextAfter: null } } },
     example: { query: { limit: "100" } },
     wrong: { query: { limit: "0" } },
@@ -171,7 +174,7 @@ export const findMatches = {
   about: {
     group: "Traces",
     summary: "Find a text in a trace",
-    text: "Counts where `q` stands in the messages' contents and metadata, as it is written but for upper and lower case. Each of `places` is a message's position and how often the text stands in it, at most 20,000 of them; `total` and `messages` count all.",
+    text: "Counts occurrences of the literal text `q` in contents and metadata, ignoring case. `places` lists positions of messages with their number of occurrences, at most 20,000; `total` and `messages` count all.",
     answers: { 200: { text: "The matches.", example: { ok: true, total: 1, messages: 1, places: [[0, 1]] } } },
     example: { query: { q: "retry test" } },
   },
@@ -188,7 +191,7 @@ export const readGrowth = {
   about: {
     group: "Traces",
     summary: "Count a trace's new messages",
-    text: "The number of messages after a position: those that arrived since a reader saw the last one. `live` is whether the trace was active in the last minutes, by its own times; then `waiting` says that its agent has finished (`waiting`) or asks something (`asking`), where its format tells.",
+    text: "The number of messages after a position. `live` is true if the trace was active in the last minutes, by its own times; then `waiting` shows that its agent has finished (`waiting`) or asks something (`asking`), if known.",
     answers: { 200: { text: "Their number.", example: { ok: true, messages: 1, live: true, waiting: null } } },
     example: { query: { after: "0" } },
   },
@@ -224,7 +227,7 @@ export const exportTraceAsJson = {
   about: {
     group: "Traces",
     summary: "Export a trace as JSON",
-    text: "The whole trace, in the form that `POST /api/ingest` takes as an item of `traces`.",
+    text: "The whole trace as an item of `traces` of `POST /api/ingest`.",
     answers: {
       200: {
         text: "The trace.",
@@ -272,7 +275,7 @@ export const exportTraceList = {
   about: {
     group: "Traces",
     summary: "Export traces",
-    text: "Streams one trace with its messages a line, in the form that `POST /api/ingest` takes as an item of `traces`. It takes the filters of the list; `id`, which may be repeated, selects single traces.",
+    text: "Streams one trace per line, as an item of `traces` of `POST /api/ingest`. Accepts the list's filters; `id`, which may be repeated, selects single traces.",
     answers: {
       200: {
         text: "JSON Lines.",
@@ -286,11 +289,37 @@ export const exportTraceList = {
     },
     errors: {
       overloaded: {
-        when: "Two exports of yours are running, or the search took too long.",
-        detail: "Other exports of yours are running. Wait until one has ended.",
+        when: "Two of your exports are running, or the search took too long.",
+        detail: "Your other exports are still running. Wait until one is done.",
       },
     },
     example: { query: { source: "claude-code" } },
     wrong: { query: { from: "yesterday" } },
+  },
+} satisfies Operation;
+
+export const pictureHashParameter = sha256Text.meta({
+  examples: ["ef1955ae757c8b966c83248350331bd3a30f658ced11f387f8ebf05ab3368629"],
+});
+
+export const pictureAnswer = {
+  text: "The bytes as they were sent, with their own Content-Type.",
+  type: "image/*",
+  schema: z.string(),
+  example: "GIF89a…",
+} as const;
+
+export const readTracePicture = {
+  methods: ["GET"],
+  path: "/api/traces/{id}/pictures/{sha256}",
+  auth: "cookie-or-bearer",
+  scope: "read",
+  params: z.object({ id: z.uuid(), sha256: pictureHashParameter }),
+  about: {
+    group: "Traces",
+    summary: "Get a picture",
+    text: "A picture that a message of the trace names in `metadata.pictures`; 404 if it was not sent or only other traces name it.",
+    partialExample: true,
+    answers: { 200: pictureAnswer },
   },
 } satisfies Operation;

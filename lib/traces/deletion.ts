@@ -4,11 +4,11 @@ import { notFound } from "#lib/core/errors";
 import { allowLong, type Db, prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
-import { deleteOriginalsOf } from "#lib/originals/sql";
-import { unlinkPictures } from "#lib/pictures/sql";
+import { unlinkPictures } from "#lib/messages/pictures/sql";
+import { deleteOriginalsByTrace } from "#lib/originals/sql";
+import { resolveSearch } from "#lib/search/search-traces";
+import type { PlainSelection, Selection } from "#lib/search/sql/selection";
 import { purgeMessages } from "#lib/traces/purge";
-import { resolveSearch } from "#lib/traces/search";
-import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { countSelected, lockSelected, releaseChildren, type SelectionCount } from "#lib/traces/sql/deletion";
 
 /** Tens of thousands of traces take longer than other transactions may. */
@@ -139,6 +139,6 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
     },
   });
   await unlinkPictures(tx, userId, ids);
-  await deleteOriginalsOf(tx, userId, ids);
+  await deleteOriginalsByTrace(tx, userId, ids);
   return count;
 }

@@ -5,7 +5,7 @@ import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { listedTraceShape, wholeTraceShape } from "#lib/traces/schema";
-import { readBranches, readPullRequests } from "#lib/traces/sql/evidence";
+import { readBranches, readPullRequests } from "#lib/traces/sql/session";
 
 export type WholeTrace = z.input<typeof wholeTraceShape>;
 export type WithPullRequests<T> = T & Pick<z.input<typeof listedTraceShape>, "pullRequests">;

@@ -1,10 +1,11 @@
 import "server-only";
+import { type Facet, facets } from "#lib/core/fields";
 import { undated } from "#lib/prices/model";
-import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter } from "#lib/traces/schema";
-import { findIds, resolveSearch } from "#lib/traces/search";
-import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
-import { countProjects, countPutAway, countUpTo, countValues } from "#lib/traces/sql/list";
-import { countSeveral, type Several } from "#lib/traces/sql/several";
+import type { TraceFilter } from "#lib/search/schema";
+import { findIds, resolveSearch } from "#lib/search/search-traces";
+import type { ListPlace, PlainSelection, Selection } from "#lib/search/sql/selection";
+import type { FacetValue, FacetValues } from "#lib/traces/schema";
+import { countProjects, countPutAway, countSeveral, countUpTo, countValues, type Several } from "#lib/traces/sql/list";
 
 const maxValues = 100;
 /** As many as the list counts, so that the search runs once. */

@@ -1,5 +1,6 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
+import { tellUpdated } from "#lib/search/sql/selection";
 import {
   type MemberRow,
   type Relation,
@@ -8,7 +9,6 @@ import {
   readSubagentIds,
   readSums,
 } from "#lib/traces/sql/family";
-import { tellUpdated } from "#lib/traces/sql/list";
 
 export type { Relation };
 

@@ -5,8 +5,8 @@ import { notFound } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Prisma } from "#lib/generated/prisma/client";
-import type { marksShape } from "#lib/traces/marks-schema";
-import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
+import type { marksShape } from "#lib/traces/schema";
+import { addTagTo, lockForMarks } from "#lib/traces/sql/session";
 
 /** Missing fields stay unchanged; null and empty values remove. */
 type TraceMarks = z.output<typeof marksShape>;

@@ -1,8 +1,9 @@
 import "server-only";
 import { limits } from "#lib/core/limits";
-import { type MessagePart, readParts, writeMessagesJson } from "#lib/traces/message-parts";
-import { getTrace, type Message } from "#lib/traces/queries";
-import { sendText } from "#lib/traces/sending";
+import { sendText } from "#lib/http/send-stream";
+import { type MessagePart, readParts, writeMessagesJson } from "#lib/messages/message-parts";
+import type { Message } from "#lib/messages/schema";
+import { getTrace } from "#lib/traces/queries";
 
 const { messagesPageBytes } = limits.traces;
 

@@ -1,10 +1,10 @@
 import "server-only";
 import { maskValueForOthers } from "#common/secrets/mask";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
-import { readFileSums } from "#lib/traces/files";
-import { forOthers, readHiddenNames, type SharedRange, wholeRange } from "#lib/traces/for-others";
-import { makeHider } from "#lib/traces/masked";
-import { visitMessages } from "#lib/traces/messages";
+import { readFileSums } from "#lib/files/files";
+import { forOthers, readHiddenNames, type SharedRange, wholeRange } from "#lib/masking/for-others";
+import { makeHider } from "#lib/masking/mask-pieces";
+import { visitMessages } from "#lib/messages/read-messages";
 import { getTrace } from "#lib/traces/queries";
 import { type Combined, makeCombiner } from "#lib/transcript/files/combined";
 import { makeOutliner, type Outline } from "#lib/transcript/outline";

@@ -1,16 +1,17 @@
 import "server-only";
 import { z } from "zod";
-import { notFound, SpoorError } from "#lib/core/errors";
-import { utcInstant } from "#lib/core/fields";
+import { notFound } from "#lib/core/errors";
+import { decodeCursor, encodeCursor, makeCursorError, utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { prisma } from "#lib/db/client";
 import type { Patience } from "#lib/db/heavy";
+import { type HiddenNames, readHiddenNames } from "#lib/masking/for-others";
 import { isRanked } from "#lib/search/query";
-import { type HiddenNames, readHiddenNames } from "#lib/traces/for-others";
-import { type Ranking, rankTraces } from "#lib/traces/ranking";
-import { type messageShape, type Order, type SearchMatch, type Sort, sorts, type traceShape } from "#lib/traces/schema";
-import { resolveSearch, searchTraces } from "#lib/traces/search";
-import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import { type Ranking, rankTraces } from "#lib/search/rank-traces";
+import type { SearchMatch } from "#lib/search/schema";
+import { resolveSearch, searchTraces } from "#lib/search/search-traces";
+import { type ListPlace, type PlainSelection, type Selection, tellUpdated } from "#lib/search/sql/selection";
+import { type Order, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import {
   type ListedRow,
   type Neighbour,
@@ -18,7 +19,6 @@ import {
   readNeighbour,
   readRows,
   type TraceRow,
-  tellUpdated,
   traceFields,
 } from "#lib/traces/sql/list";
 import { isSortKey, readSorted } from "#lib/traces/sql/sorted";
@@ -26,7 +26,6 @@ import { readPlace, type SessionFolders } from "#lib/transcript/files/paths";
 import { getTitle } from "#lib/transcript/titles/derive-title";
 
 export type Trace = z.input<typeof traceShape>;
-export type Message = z.input<typeof messageShape>;
 export type { TraceRow };
 
 export function presentTrace(row: TraceRow): Trace {
@@ -62,23 +61,6 @@ export function presentTrace(row: TraceRow): Trace {
 }
 
 const cursorShape = z.tuple([utcInstant, z.uuid()]);
-
-export const encodeCursor = (place: unknown[]) => Buffer.from(JSON.stringify(place)).toString("base64url");
-
-/** @throws SpoorError `invalid_request` for an invalid cursor */
-export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: string): z.output<Shape> {
-  try {
-    return shape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
-  } catch (error) {
-    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
-    throw wrongCursor();
-  }
-}
-
-function wrongCursor(): SpoorError {
-  const errors = [{ path: "cursor", message: "is not one that this list gave out" }];
-  return new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
-}
 
 const makeCursor = ({ latestAt, id }: ListedRow) => encodeCursor([latestAt.toISOString(), id]);
 
@@ -122,7 +104,7 @@ async function sortedPage(
   { cursor, limit, sort }: { cursor?: string | undefined; limit: number; sort: Exclude<Sort, "activity"> },
 ): Promise<{ traces: ListedTrace[]; nextCursor: string | null }> {
   const [of, key = "", id = ""] = cursor ? decodeCursor(sortedCursor, cursor) : [sort];
-  if (of !== sort || (cursor && !isSortKey(sort, key))) throw wrongCursor();
+  if (of !== sort || (cursor && !isSortKey(sort, key))) throw makeCursorError();
   const after = cursor ? { key, id } : undefined;
   const bounds = { after, limit: limit + 1, maxBytes: limits.traces.listPageBytes };
   const { rows, isCut } = await readSorted(userId, selection, sort, bounds);
@@ -154,7 +136,7 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
   const onFirst = (ids: string[], areAll: boolean) => {
     if (offset > 0 || !(ids.length === page.limit || (areAll && ids.length < page.limit))) return;
     early = read(ids);
-    early.catch(() => {}); // whoever awaits it has it
+    early.catch(() => {}); // its caller handles the error
   };
   const { traces: ranked, ...ranking } = await rankTraces(
     userId,

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { commitHash, exactText, type Facet, facets, pullRequestName, usageShape, utcInstant } from "#lib/core/fields";
+import { exactText, usageShape, utcInstant, wholeNumber, withoutInvisible } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
+import { matchesShape, messageShape, metadataShape } from "#lib/messages/schema";
+import { type CountedName, chosenQuery, filterFields, matchShape } from "#lib/search/schema";
 
 const { traces: page } = limits;
-
-const metadata = z.record(z.string(), z.unknown()).nullable();
 
 export const traceShape = z.object({
   id: z.uuid(),
@@ -20,7 +20,7 @@ export const traceShape = z.object({
   messageCount: z.int(),
   tokenCount: z.int(),
   sanitized: z.boolean(),
-  metadata,
+  metadata: metadataShape,
   usage: usageShape,
   costNano: z.int(),
   recordedNano: z.int().nullable(),
@@ -60,14 +60,6 @@ const commitShape = z.object({
 
 const pullRequestShape = z.object({ number: z.int(), repository: z.string(), url: z.url() });
 
-const matchShape = z.object({
-  position: z.int(),
-  role: z.string().nullable(),
-  speaker: z.enum(["person", "assistant", "thinking", "tool", "notice"]),
-  text: z.string(),
-});
-export type SearchMatch = z.output<typeof matchShape>;
-
 /** `matches`: the best messages, for the first traces of a search in the order `best`. */
 export const listedTraceShape = traceShape.extend({
   pullRequests: z.array(pullRequestShape),
@@ -80,109 +72,6 @@ export const wholeTraceShape = traceShape.extend({
   pullRequests: z.array(pullRequestShape.extend({ evidence, position })),
 });
 
-export const messageShape = z.object({
-  position: z.int(),
-  role: z.string().nullable(),
-  content: z.string(),
-  tokenCount: z.int().nullable(),
-  createdAt: z.iso.datetime().nullable(),
-  metadata,
-});
-
-export const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.int().min(min).max(max))
-    .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
-
-/** A repeated parameter matches any of its values. */
-const several = <Value extends z.ZodType>(value: Value) =>
-  z.union([value, z.array(value).min(1).max(page.filterValues)]).optional();
-
-const flag = z.enum(["true", "false"]).transform((text) => text === "true");
-
-const courseFilter = {
-  starred: flag.optional(),
-  archived: flag.optional(),
-  trivial: flag.optional(),
-  errors: flag.optional(),
-  tag: several(exactText(1, page.tag).transform((tag) => tag.toLowerCase())),
-  tool: several(exactText(1, page.tool)),
-  minCost: z
-    .string()
-    .regex(/^\d{1,7}(?:\.\d{1,4})?$/, "must be an amount in dollars, as 2.50")
-    .optional(),
-  minMessages: wholeNumber(1, limits.message.integer).optional(),
-};
-
-const filter = {
-  q: exactText(1, page.query).optional(),
-  source: several(exactText(1, limits.trace.source)),
-  model: several(exactText(1, limits.trace.model)),
-  project: several(exactText(1, limits.trace.project)),
-  machine: several(exactText(1, limits.device.machine)),
-  projectId: several(z.uuid()),
-  branch: several(exactText(1, limits.trace.branch)),
-  file: several(
-    exactText(1, page.filePath).refine((path) => /(?:^|[\\/])(?!\.?(?:[\\/]|$))/.test(path), "must name a file"),
-  ),
-  commit: commitHash.optional(),
-  pr: pullRequestName.optional(),
-  from: utcInstant.optional(),
-  to: utcInstant.optional(),
-  parent: z.uuid().optional(),
-  roots: z
-    .enum(["true", "false"])
-    .transform((text) => text === "true" || undefined)
-    .optional(),
-  ...courseFilter,
-};
-
-export { type Facet, facets };
-
-/**
- * Values match exactly (any of several), files by the end of their path, evidence as in docs/decisions/0046. `from` is
- * inclusive, `to` exclusive.
- */
-export const traceFilter = z.object(filter);
-export type TraceFilter = z.output<typeof traceFilter>;
-
-export const filterNames = [
-  "q",
-  "projectId",
-  ...facets,
-  "branch",
-  "file",
-  "commit",
-  "pr",
-  "from",
-  "to",
-  "parent",
-  "starred",
-  "tag",
-  "tool",
-  "errors",
-  "minCost",
-  "minMessages",
-  "archived",
-  "trivial",
-] as const satisfies (keyof TraceFilter)[];
-export type FilterName = (typeof filterNames)[number];
-
-export type SeveralName = Facet | "projectId" | "branch" | "file" | "tag" | "tool";
-
-export type CountedName = Facet | "branch" | "tag" | "tool";
-
-/** At most one page, so that they fit in a URL. */
-export const chosenIds = z.array(z.uuid()).max(page.maxPerPage);
-
-export const chosenQuery = z.object({
-  ...filter,
-  id: z.union([chosenIds, z.uuid().transform((id) => [id])]).optional(),
-});
-
 export const sorts = ["activity", "start", "cost", "length"] as const;
 export type Sort = (typeof sorts)[number];
 
@@ -190,7 +79,7 @@ const orders = ["newest", "best"] as const;
 export type Order = (typeof orders)[number];
 
 export const listQuery = z.object({
-  ...filter,
+  ...filterFields,
   order: z.enum(orders).default("newest"),
   sort: z.enum(sorts).default("activity"),
   cursor: z.string().min(1).max(page.cursor).optional(),
@@ -204,17 +93,6 @@ export const listResponse = z.object({
   partial: z.literal(true).optional(),
   corrected: z.string().optional(),
 });
-
-export const suggestionsQuery = z.object({ q: exactText(1, page.query) });
-
-const suggestionShape = z.object({
-  kind: z.enum(["word", "file", "project", "filter"]),
-  text: z.string(),
-  q: z.string(),
-});
-export type Suggestion = z.output<typeof suggestionShape>;
-
-export const suggestionsResponse = z.object({ ok: z.literal(true), suggestions: z.array(suggestionShape) });
 
 export const traceResponse = z.object({ ok: z.literal(true), trace: wholeTraceShape });
 
@@ -230,13 +108,6 @@ export const messagesResponse = z.object({
 });
 
 export const matchesQuery = z.object({ q: exactText(1, page.query) });
-
-const matchesShape = z.object({
-  total: z.int(),
-  messages: z.int(),
-  places: z.array(z.tuple([z.int(), z.int()])),
-});
-export type Matches = z.output<typeof matchesShape>;
 
 export const matchesResponse = matchesShape.extend({ ok: z.literal(true) });
 
@@ -270,7 +141,61 @@ export type FacetValues = z.output<typeof facetValues>;
 
 export const facetsResponse = facetValues.extend({ ok: z.literal(true) });
 
-export const changesQuery = z.object({ ...filter, id: z.uuid(), updatedAt: utcInstant });
+export const changesQuery = z.object({ ...filterFields, id: z.uuid(), updatedAt: utcInstant });
 
 export const changesResponse = z.object({ ok: z.literal(true), count: z.int() });
 export type Changes = z.output<typeof changesResponse>;
+
+const maskLevel = z.enum(["secrets", "all"]);
+
+const maskedField = maskLevel
+  .optional()
+  .describe(
+    "Masks for others: `secrets` replaces possible secrets with `[redacted:KIND]`, `all` also hides names of home folders, users and machines.",
+  );
+
+export const exportQuery = chosenQuery.extend({ masked: maskedField });
+export const jsonQuery = z.object({ masked: maskedField });
+
+/** `from`, `to` and `plain` apply to Markdown for GitHub. */
+export const markdownQuery = z.object({
+  for: z.enum(["github"]).optional(),
+  from: wholeNumber(0, limits.message.integer).optional(),
+  to: wholeNumber(0, limits.message.integer).optional(),
+  plain: z.enum(["1"]).optional(),
+  masked: maskedField,
+});
+
+/** Without invisible characters, which could make it look like another text. */
+const oneLine = (text: string) => withoutInvisible(text.replace(/\s+/g, " ")).trim();
+
+/** Lower case, so that spellings of a word are one tag. */
+export const tagName = z
+  .string()
+  .max(2 * page.tag)
+  .transform((text) => oneLine(text).replace(/^#/, "").toLowerCase())
+  .pipe(
+    z
+      .string()
+      .min(1, "must contain a letter or a digit")
+      .max(page.tag)
+      .regex(/^[^,]*$/, "must not contain commas"),
+  );
+
+/** Missing fields stay unchanged. */
+export const marksShape = z
+  .object({
+    title: z.string().max(limits.trace.title).transform(oneLine).nullable(),
+    starred: z.boolean(),
+    archived: z.boolean(),
+    note: z
+      .string()
+      .max(page.note)
+      .transform((text) => text.replaceAll("\0", "").toWellFormed().trim())
+      .nullable(),
+    tags: z
+      .array(tagName)
+      .max(page.tags)
+      .transform((tags) => [...new Set(tags)]),
+  })
+  .partial();

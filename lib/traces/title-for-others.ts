@@ -1,9 +1,10 @@
 import "server-only";
-import { isWithin, readHiddenNames } from "#lib/traces/for-others";
-import { makeHider } from "#lib/traces/masked";
-import { readMessages } from "#lib/traces/messages";
-import type { Message, TraceRow } from "#lib/traces/queries";
-import type { Sharing } from "#lib/traces/shares";
+import type { Sharing } from "#lib/masking/for-others";
+import { isWithin, readHiddenNames } from "#lib/masking/for-others";
+import { makeHider } from "#lib/masking/mask-pieces";
+import { readMessages } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
+import type { TraceRow } from "#lib/traces/queries";
 import {
   type Beginning,
   beginningCharacters,

@@ -1,7 +1,7 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { findTariff } from "#lib/prices/tariff";
-import { type ContextPoint, readContext } from "#lib/traces/sql/context";
+import { type ContextPoint, readContext } from "#lib/traces/sql/session";
 
 /** `costNano` is null if nothing has a price. */
 export type ModelUse = {

@@ -20,7 +20,7 @@ export const readViews = (userId: string): Promise<View[]> =>
 export async function saveView(userId: string, { name, query }: View): Promise<void> {
   const isThere = await prisma().savedView.count({ where: { userId, name } });
   if (!isThere && (await prisma().savedView.count({ where: { userId } })) >= limits.traces.views)
-    throw new SpoorError("invalid_request", `At most ${limits.traces.views} views are kept. Remove one first.`);
+    throw new SpoorError("invalid_request", `You can save at most ${limits.traces.views} views. Remove one first.`);
   await prisma().savedView.upsert({
     where: { userId_name: { userId, name } },
     create: { userId, name, query },

@@ -4,8 +4,7 @@ import { getTurnName, isExpansion } from "#lib/transcript/injected";
 import type { ReaderMessage } from "#lib/transcript/message";
 import { readOutcome } from "#lib/transcript/outcome";
 import { makePairing } from "#lib/transcript/pairing";
-import { plainTitle } from "#lib/transcript/plain";
-import { firstLine } from "#lib/transcript/text";
+import { cut, firstLine } from "#lib/transcript/text";
 import { planTitle, tellingLine } from "#lib/transcript/titles/lines";
 import { describeTool } from "#lib/transcript/tools/tools";
 import { findToolKind } from "#lib/transcript/vocabulary";
@@ -175,4 +174,33 @@ function sumFile(path: string, touches: Touch[]): FileSum {
       .slice(0, maxShown.places)
       .map(({ position, added, removed }) => ({ position, added, removed })),
   };
+}
+
+const maxTitleSource = 4000;
+
+const wrapping = /(\*\*|__|~~|`+)(?=\S)([^\n]*?\S)\1/g;
+
+/** Underscores in names and stars in commands stay. */
+function plainLine(line: string): string {
+  return line
+    .replace(/^\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+/, "")
+    .replace(/!?\[([^\]\n]*)\]\([^)\s]*\)/g, "$1")
+    .replace(wrapping, "$2")
+    .replace(wrapping, "$2")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+const mute = /^\s*(?:[-*_=]{3,}|`{3,}\S*|~{3,}\S*|<\/?[\w-]+[^>\n]*>)\s*$/;
+
+/** A line that announces the next (“…:”) is joined with it. */
+export function plainTitle(text: string, max = 120): string {
+  let title = "";
+  for (const line of text.slice(0, maxTitleSource).split("\n")) {
+    const words = mute.test(line) ? "" : plainLine(line.slice(0, 3 * max));
+    if (!words) continue;
+    title = title ? `${title} ${words}` : words;
+    if (!title.endsWith(":")) break;
+  }
+  return title.length <= max ? title : `${cut(title, max - 1)}…`;
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { isDrawable } from "#common/evidence/picture-size";
-import { pictureTypes } from "#common/evidence/picture-type";
+import { isDrawable, pictureTypes } from "#common/evidence/picture-format";
 import { sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { MessagePiece } from "#lib/transcript/call";

@@ -140,7 +140,7 @@ const withPictures = (part: RowPart, pictures: ShownPicture[] = []): RowPart =>
 function describeOrphan(result: ToolResult): RowPart {
   const call: Call = { name: result.name ?? "result", input: {} };
   const part = withPictures(describeTool(call, result), result.pictures);
-  return { ...part, ...(!result.name && { title: "The result of a call that isn't here" }) };
+  return { ...part, ...(!result.name && { title: "Result of a call outside this part" }) };
 }
 
 function joinOutput(parts: RowPart[]): RowPart[] {
@@ -159,7 +159,7 @@ function joinOutput(parts: RowPart[]): RowPart[] {
 
 const folded = (block: Block): Block =>
   block.type === "markdown" || block.type === "said"
-    ? { type: "markdown", text: block.text, fold: "What the agent was told" }
+    ? { type: "markdown", text: block.text, fold: "Message to the agent" }
     : block;
 
 function named(part: RowPart): RowPart {

@@ -62,8 +62,7 @@ function getSpans({ from, to, zone, unit }: UsageQuery, now: Date): Span[] {
   if (start >= end) throw refused("from", "must be before `to`");
   if (end - start > (maxDays + 1) * 86_400_000) throw refused("from", `must be at most ${maxDays} days before \`to\``);
   const spans = spansBetween(new Date(start), new Date(end), unit, zone);
-  if (spans.length > maxSpans)
-    throw refused("unit", `makes ${spans.length} spans, and at most ${maxSpans} can be asked for`);
+  if (spans.length > maxSpans) throw refused("unit", `makes ${spans.length} spans, at most ${maxSpans} are allowed`);
   return spans;
 }
 

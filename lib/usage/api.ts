@@ -43,7 +43,7 @@ export const readUsageReport = {
   about: {
     group: "Usage",
     summary: "Get usage and its cost",
-    text: "What the messages of a span of time used and cost, in all and by `unit`; `by` breaks each down by a facet. `from` and `to` are days in `zone`, both included, or moments (`from` included, `to` not; widened to whole quarters of an hour); by default the last 30 days. Money is in nano-dollars, by the prices of each message's day; `recordedNano` is what agents recorded themselves, and `compared` both sums over the messages that have both. Tokens of models without a price are `unpricedTokens` and cost nothing here; `tierNotPricedTokens` cost the standard price, since the price list has none for their request's service tier. `inputTokens` are without those read from or written to a cache; `outputTokens` include `reasoningTokens`; `tokenCount` is the sum of messages' own counts. A session counts once in each span in which it has a message, and once in the total; one with several branches or pull requests (`pr`) counts at each of them. `values` has the 100 largest, `otherValues` counts the others, which no span lists. A project is filtered by name or id. `pendingSessions` are still to be counted. A session without any time, its own or of a message, is in no span.",
+    text: "Usage and cost of messages in total and by `unit`; `by` splits each by a facet. `from` and `to` are days in `zone`, both inclusive, or moments (`from` inclusive, `to` exclusive; widened to whole quarters of an hour); by default the last 30 days. Money is in nano-dollars, at the prices of each message's day. `recordedNano` is the cost recorded by agents, and `compared` has both sums over messages with both. `unpricedTokens` (models without a price) cost nothing here; `tierNotPricedTokens` (service tiers without a price) cost the standard price. `inputTokens` excludes tokens read from or written to a cache; `outputTokens` includes `reasoningTokens`; `tokenCount` is the sum of messages' own counts. A session counts once in each span in which it has a message, and once in the total; with several branches or pull requests (`pr`) it counts at each. `values` lists the 100 largest, `otherValues` counts the others, which no span lists. Projects are filtered by name or id. `pendingSessions` are not counted yet. A session without any time is in no span.",
     answers: {
       200: {
         text: "The figures.",
@@ -78,7 +78,7 @@ export const exportUsage = {
   about: {
     group: "Usage",
     summary: "Export usage as CSV",
-    text: "The figures of `GET /api/usage`, a row for each span, or for each value that it has of `by`. Money is in US dollars. A text that a spreadsheet would take for a formula begins with an apostrophe.",
+    text: "The figures of `GET /api/usage`, one row per span, or per span and value of `by`. Money is in US dollars. Text that a spreadsheet would interpret as a formula begins with an apostrophe.",
     answers: {
       200: {
         text: "The rows.",

@@ -50,7 +50,7 @@ export async function readMonth(userId: string, zone: string, now: Date): Promis
     forecastNano: forecast(fullDays, fullDays === 0 ? 0 : getCost(0), spentNano, Number(to.slice(8))),
     budgets: budgets.map((budget) => ({
       ...budget,
-      name: names.get(budget.value) ?? (isProjectId(budget) ? "a project that is gone" : budget.value),
+      name: names.get(budget.value) ?? (isProjectId(budget) ? "a deleted project" : budget.value),
       spentNano: spentOn(budget, read.spending),
     })),
   };

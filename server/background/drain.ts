@@ -1,7 +1,7 @@
 import "server-only";
 import { limits } from "#lib/core/limits";
 import { patiently } from "#lib/db/client";
-import { jobsAtOnce } from "#lib/db/pool-size";
+import { jobsAtOnce } from "#lib/db/pool";
 import { giveUp } from "#lib/ingest/process/attempts";
 import { runJob } from "#lib/ingest/process/run-job";
 import { ingestPayload } from "#lib/ingest/schema";
@@ -15,7 +15,7 @@ import { type BackgroundTask, otherTasks, queueTasks } from "#server/background/
 type Drained = { processed: number; drained: boolean };
 
 /**
- * Does a worker's work for a bounded time.
+ * Does the work of a worker for a bounded time.
  * @returns how many queue entries were processed, and whether the queue was empty at the end
  * @throws at once if the database is away or not migrated, and at the end if a task failed
  */

@@ -1,28 +1,28 @@
 import "server-only";
 import { purgeGrants } from "#lib/auth/oauth/grants";
-import { purgeSignIns } from "#lib/auth/sign-ins";
+import { purgeSignIns } from "#lib/auth/sign-in/sign-ins";
 import { log } from "#lib/core/log";
 import { purgeLogins } from "#lib/device/login";
 import { sweepOrphans } from "#lib/ingest/raw/removal";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { purgeFacets } from "#lib/ledger/sql/facets";
+import { unlinkDeleted } from "#lib/messages/pictures/sql";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { readTime } from "#lib/observability/sql";
-import { deleteOfDeleted } from "#lib/originals/sql";
-import { unlinkDeleted } from "#lib/pictures/sql";
+import { deleteLeftOriginals } from "#lib/originals/sql";
 import { settleProjects } from "#lib/projects/settle";
+import { purgeShares } from "#lib/shares/shares";
 import { purgeReports } from "#lib/telemetry/record";
-import { purgeShares } from "#lib/traces/shares";
 import { forgetInJobs } from "#lib/traces/sql/deletion";
 import { takeHour } from "#server/background/hourly";
 import { makeSteps, type Step } from "#server/background/steps";
 
 const settleSeconds = 10;
 
-/** Nothing is deleted for its age if the clocks differ by more. */
+/** If the clocks differ by more, nothing is deleted because of its age. */
 const maxDifferenceMs = 30 * 60_000;
 
-/** A clock that is ahead by days would delete what is to be kept. */
+/** A clock that is ahead by days would delete too much. */
 async function isTimeRight(): Promise<boolean> {
   const differenceMs = Date.now() - (await readTime()).getTime();
   if (Math.abs(differenceMs) <= maxDifferenceMs) return true;
@@ -39,7 +39,7 @@ export async function housekeep(): Promise<void> {
   await step("purgeFacets", purgeFacets);
   await step("forgetInJobs", forgetInJobs);
   await step("unlinkDeleted", unlinkDeleted);
-  await step("deleteOfDeleted", deleteOfDeleted);
+  await step("deleteLeftOriginals", deleteLeftOriginals);
   await step("purgeHeartbeats", purgeHeartbeats);
   end();
 }

@@ -29,7 +29,7 @@ export async function refreshPriceList(): Promise<void> {
   try {
     list = parsePriceList(await fetchText(url));
   } catch (error) {
-    log.warn({ err: error }, "the price list could not be fetched from PRICES_URL; the prices stay as they were");
+    log.warn({ err: error }, "the price list could not be fetched from PRICES_URL; the prices do not change");
     return;
   }
   const value = JSON.stringify({ url, fetchedAt: new Date().toISOString(), list: JSON.stringify(list) });

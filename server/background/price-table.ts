@@ -21,7 +21,7 @@ export function priceTable(model: string, day: string | undefined): string[] {
   const tariff = findTariff({ model, source: "", at });
   const name = parseModelName(model)?.model;
   const head = `${model}${name && name !== model ? ` (${name})` : ""} on ${at.toISOString().slice(0, 10)}`;
-  if (!tariff) return [`${head} has no price: its tokens are counted as unpriced. PRICES_FILE can give it one.`];
+  if (!tariff) return [`${head} has no price: its tokens are counted as unpriced. Add a price in PRICES_FILE.`];
   const { from, provider, model: priced, factor, estimated } = tariff.by;
   const nearest = estimated ? `estimated as ${priced}` : priced;
   const origin = [from, provider, nearest, factor === undefined ? "" : `times ${factor} by PRICES_FILE`];

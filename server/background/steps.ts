@@ -14,7 +14,7 @@ export function makeSteps() {
     } catch (cause) {
       await pingDatabase(); // without the database the others would only fail after their timeouts
       if (await isUnmigrated(cause)) throw cause;
-      log.warn({ err: cause, step: name }, "a step of the work in the background failed");
+      log.warn({ err: cause, step: name }, "a background step failed");
       failed.push({ name, cause });
       return undefined;
     }

@@ -8,9 +8,9 @@ import { removeObjects } from "#lib/ingest/raw/removal";
 import { accountTraces } from "#lib/ledger/account";
 import { settleProjects } from "#lib/projects/settle";
 import { superviseQueues } from "#lib/queue/enqueuer";
-import { compactNext } from "#lib/search/compact";
-import { indexNext } from "#lib/search/indexer";
-import { purgeNext } from "#lib/search/purge";
+import { compactNext } from "#lib/search/index/compact";
+import { indexNext } from "#lib/search/index/indexer";
+import { purgeNext } from "#lib/search/index/purge";
 import { forwardDue, undoFutureWaits } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 import { housekeepHourly } from "#server/background/housekeeping";
@@ -23,13 +23,13 @@ type TaskRun = {
   settledSeconds: () => Promise<number>;
 };
 
-/** A run without `seconds` has the rest of its call. */
+/** Without `seconds`, a run may take the remaining time of its call. */
 type TaskBudget = { seconds?: number };
 
 export type BackgroundTask = {
   name: string;
   run: (run: TaskRun) => Promise<unknown>;
-  /** Absent where a worker does the same by its queue or by the schedule of the index. */
+  /** Absent if the worker's queue or the index's schedule does the same. */
   worker?: TaskBudget & { pauseMs: number; atStart?: true };
   cron?: TaskBudget;
   /** Also runs after an upload on a host without a worker. */

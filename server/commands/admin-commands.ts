@@ -9,7 +9,7 @@ import { operatorCommand } from "#lib/core/variables/operator-command";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { countOutdated, requestReaccounting } from "#lib/ledger/version";
 import { ownPrices } from "#lib/prices/own";
-import { seals } from "#lib/store/sealed";
+import { seals } from "#lib/storage/sealed";
 import { takePriceList } from "#server/background/price-list";
 import { priceTable } from "#server/background/price-table";
 import { say } from "#server/commands/command";
@@ -74,21 +74,21 @@ const commands: Record<string, (argument: string | undefined, option: string | u
     if (option === undefined) await requestReaccounting();
     const { outdated, all } = await countOutdated();
     if (outdated === 0) return say(`All ${all} sessions have been counted at the latest prices.`);
-    say(`${outdated} of ${all} sessions are still to be counted anew. Workers do it, also after a restart.`);
+    say(`Workers still have to recount ${outdated} of ${all} sessions.`);
     say(`How many are left: ${operatorCommand("admin", "reprice --status")}`);
-    if (option === undefined)
-      say("Workers read PRICES_FILE when they start: after a change of it, restart them first.");
+    if (option === undefined) say("Workers read PRICES_FILE when they start: restart them first if it has changed.");
   },
 
   "rotate-keys": rotate,
 };
 
 async function rotate(): Promise<void> {
-  if (!seals()) throw new EnvError("ENCRYPTION_KEY is not set: there is nothing to encrypt with.");
+  if (!seals()) throw new EnvError("ENCRYPTION_KEY is not set.");
   const { sealed, left, unreadable } = await rotateKeys();
   say(`${sealed} uploads and pictures were encrypted with the first key.`);
-  if (unreadable > 0) say(`${unreadable} can't be read: they were changed, or their key is lost. The log names them.`);
-  if (left > 0) say(`${left} objects of the store are from before there was a key; they go when their time is over.`);
+  if (unreadable > 0)
+    say(`${unreadable} can't be read, because they were changed or their key is lost. The log lists them.`);
+  if (left > 0) say(`${left} objects of the store are older than the first key and unencrypted until they expire.`);
 }
 
 function address(argument: string | undefined): string {

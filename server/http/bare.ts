@@ -8,7 +8,7 @@ import { env, isFunctionHost, requiredEnv } from "#lib/core/env";
 import { EnvError } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { trustClientAddressHeader } from "#lib/http/address";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader } from "#lib/http/headers";
 import { logConsole } from "#lib/observability/console";
 import { makeSenderNaming } from "#server/http/client-address";
 import { cutUserAgent, findRefusal, isApi } from "#server/http/refusals";

@@ -5,7 +5,7 @@ import proxyaddr from "proxy-addr";
 import { env } from "#lib/core/env";
 import { clientAddressHeader, noteForwarded } from "#lib/http/address";
 
-/** Marks the calls that Next makes to this server itself, which have their sender's address in a header. */
+/** Marks Next's calls to this server, whose header has the original sender's address. */
 const ownHeader = "x-spoor-own";
 const ownCall = randomUUID();
 const isPrivate = proxyaddr.compile(["loopback", "linklocal", "uniquelocal"]);

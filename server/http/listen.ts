@@ -18,7 +18,7 @@ export function chooseAddresses({ HOST, BASE_URL }: Pick<Env, "HOST" | "BASE_URL
 export const warnAboutHttp = (baseUrl: string): string | undefined =>
   baseUrl.startsWith("https:") || isLocal(baseUrl)
     ? undefined
-    : `BASE_URL is ${baseUrl}: without https, passwords and sessions can be read on the network. Put a proxy with TLS in front (docs/operations.md).`;
+    : `BASE_URL is ${baseUrl}: without https, passwords and sessions can be read on the network. Use a proxy with TLS (docs/operations.md).`;
 
 /** Only the first address must exist, since a machine may lack IPv6. @returns a function that closes the others */
 export async function listenAt(

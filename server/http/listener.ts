@@ -5,8 +5,7 @@ import { forRequest, type RequestState } from "#lib/core/current-request";
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
 import { rememberArrival, signalEnd } from "#lib/http/arrival";
-import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
-import { requestIdHeader } from "#lib/http/request-id";
+import { closedPolicy, requestIdHeader, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { makeAccessLog } from "#lib/observability/access";
 import { makeSenderNaming } from "#server/http/client-address";
 import { cutUserAgent, findRefusal, isApi, isPage, refuseBusy } from "#server/http/refusals";
@@ -33,7 +32,7 @@ function limitArrival(request: IncomingMessage, address: string): void {
 /** Removes headers that Next would answer wrongly, or at a cost. */
 function adjustHeaders({ url, headers }: IncomingMessage, isUploaded: boolean): void {
   delete headers["x-forwarded-proto"]; // with https Next would call this server, which has no TLS, by https
-  delete headers.range; // one that a file does not have is a 500; RFC 9110, section 14.2 lets a server ignore it
+  delete headers.range; // an invalid range of a file is a 500; RFC 9110, section 14.2 lets a server ignore it
   if (isApi(url)) delete headers.rsc; // Next's client router sends it, and would be redirected
   if (isUploaded) delete headers["accept-encoding"]; // compressing the short response takes 0.2 ms
 }

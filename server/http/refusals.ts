@@ -21,7 +21,7 @@ export const isPage = ({ url = "" }: IncomingMessage): boolean =>
 
 export const refuseBusy = (requestId: string) =>
   problemResponse(
-    new SpoorError("overloaded", "Too many pages were asked for at once. Try again in a moment."),
+    new SpoorError("overloaded", "Too many pages were requested at once. Try again in a moment."),
     requestId,
   );
 
@@ -46,12 +46,11 @@ export function findRefusal(request: IncomingMessage, requestId: string, isDevel
   if (isApi(url)) return /\/\/|\\/.test(path) ? missing() : undefined;
   if (Number(headers["content-length"] ?? 0) > maxPageBodyBytes)
     return refuse("payload_too_large", `A form is over the limit of ${maxPageBodyBytes} bytes.`);
-  if (!hasRouterState(request))
-    return refuse("invalid_request", "Next-Router-State-Tree is not as this application's pages send it.");
+  if (!hasRouterState(request)) return refuse("invalid_request", "Next-Router-State-Tree is not valid.");
   const isFile = publicFiles.test(name) || name.startsWith("/_next/static/");
   const methods = isFile ? fileMethods : isPage(request) ? pageMethods : knownMethods;
   if (isDevelopment || methods.includes(method)) return undefined;
-  return refuseMethod(methods, `This path takes ${methods.join(", ")}.`);
+  return refuseMethod(methods, `This path supports ${methods.join(", ")}.`);
 }
 
 function hasRouterState({ headers }: IncomingMessage): boolean {

@@ -1,4 +1,4 @@
-// These limits keep the answers to other networks quick. A network is an IPv6 /48, or an IPv4 address.
+// One network must not slow down the answers to others. A network is an IPv6 /48, or an IPv4 address.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FairQueue } from "#lib/core/concurrency/fair-queue";
 import { limits } from "#lib/core/limits";
@@ -8,7 +8,7 @@ import { getSite } from "#lib/http/address";
 const pagesAtOnce = 2;
 /** Each waiting page costs memory. */
 const maxWaiting = { perNetwork: 200, inAll: 2000 };
-/** Such a page waits for the database, a thread or a slow form, which holds up no other. */
+/** A longer wait is for the database, a thread or a slow form, and delays no other page. */
 const maxHoldMs = 250;
 
 const queue = new FairQueue(pagesAtOnce);
@@ -48,7 +48,7 @@ function onBackpressure(response: ServerResponse, act: () => void): void {
 /** Next keeps in memory what has arrived of each. */
 const arriving = new Map<IncomingMessage, string>();
 
-/** One body too many ends the oldest of the network that has the most. */
+/** Beyond the limit, the oldest body of the network with the most bodies is ended. */
 export function limitBodies(
   request: IncomingMessage,
   address: string,

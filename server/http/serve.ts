@@ -1,6 +1,6 @@
 import "server-only";
 import { once } from "node:events";
-import type { EmbeddedDatabase } from "#lib/db/embedded";
+import type { EmbeddedDatabase } from "#lib/db/embedded/embedded";
 import { say, warn } from "#server/commands/command";
 import { program, supervise } from "#server/processes";
 

@@ -69,6 +69,6 @@ test("a database that cannot be reached stops the start with one plain message",
   });
   expect(code).toBe(1);
   expect(stderr).toBe(
-    "The database none at 127.0.0.1:1 can't be used: connect ECONNREFUSED 127.0.0.1:1\nIs it running, and is DATABASE_URL right?\n",
+    "The database none at 127.0.0.1:1 can't be used: connect ECONNREFUSED 127.0.0.1:1\nIs it running, and is DATABASE_URL correct?\n",
   );
 });

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { openSetup } from "#lib/auth/setup";
 import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { SpoorProcess } from "../faults/process.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { readForm } from "../support/form.ts";

@@ -249,7 +249,7 @@ describe("an example of an error is what the server answers", () => {
 
   /** Of a user's heavy reads some wait for the others here, and are refused for that instead: which, is chance. */
   async function withDocumentedDetail({ operation: { path } }: Call, response: Response): Promise<Response> {
-    const waited = "Too many searches, exports and counts are running. Try again when yours have ended.";
+    const waited = "Too many searches, exports and counts are running. Try again when yours are done.";
     const chance: unknown[] = [waited, errorTable.overloaded.detail];
     const examples = answerOf(path, "get", "503")?.content?.["application/problem+json"]?.examples;
     const documented = (examples?.overloaded?.value as { detail: string } | undefined)?.detail;

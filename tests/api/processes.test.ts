@@ -5,7 +5,7 @@ import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { env, requiredEnv } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { program, supervise } from "#server/processes";
 import { plainBrowser } from "../support/plain-browser.ts";
 import { get, owner, post, provideOwnedServer, type Server, someAddress } from "../support/server.ts";

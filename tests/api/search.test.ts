@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { transaction } from "#lib/db/client";
-import { countPending } from "#lib/search/find-documents";
+import { countPending } from "#lib/search/index/find-documents";
 import { longTest } from "../support/long.ts";
 import { get, ingest, logIn, makeUser, post, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectApiHeaders, expectProblem, sessionCookie, unknownToken } from "./client.ts";

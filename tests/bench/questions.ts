@@ -13,8 +13,8 @@ import { setEnv } from "#lib/core/env";
 import { closeDatabase, pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { runJob } from "#lib/ingest/process/run-job";
-import { indexNext } from "#lib/search/indexer";
-import { rankTraces } from "#lib/traces/ranking";
+import { indexNext } from "#lib/search/index/indexer";
+import { rankTraces } from "#lib/search/rank-traces";
 import { prepareDatabase, prepareSchema } from "#server/commands/database";
 import { percentile } from "./measure.ts";
 

@@ -1,8 +1,8 @@
 // `npm run bench:read [-- --messages N] [-- --session N] [-- --json]`: how fast reading is with a million messages stored.
 import { parseArgs } from "node:util";
 import { closeDatabase, pool } from "#lib/db/client";
-import { hasLooseBlocks } from "#lib/search/compact";
-import { countPending } from "#lib/search/find-documents";
+import { hasLooseBlocks } from "#lib/search/index/compact";
+import { countPending } from "#lib/search/index/find-documents";
 import { fill } from "../../prisma/fill.ts";
 import { loadTexts } from "./corpus.ts";
 import { boundRow, percentile, type Row, showMs } from "./measure.ts";

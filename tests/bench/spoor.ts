@@ -7,7 +7,7 @@ import { openSetup } from "#lib/auth/setup";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { env, requiredEnv, setEnv } from "#lib/core/env";
 import { closeDatabase, pool } from "#lib/db/client";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { buildIfNeeded } from "#server/build/build";
 import { prepareDatabase, prepareSchema } from "#server/commands/database";
 import { startProcesses } from "#server/http/serve";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setEnv } from "#lib/core/env";
 import { closeDatabase, pool, prisma } from "#lib/db/client";
-import { startEmbedded } from "#lib/db/embedded";
+import { startEmbedded } from "#lib/db/embedded/embedded";
 import { migrate } from "#lib/db/migrate";
 import { installQueues } from "#lib/queue/queues";
 import { type DiagnosticsReader, hasTelemetry, listAdapters, listDevices } from "#lib/telemetry/diagnostics";

@@ -86,7 +86,7 @@ describe("install", () => {
     await writeBelow(home, own.pi, "export default () => {};\n");
     const ran = await run(install);
     expect(ran.output).toContain("OpenCode: send after each turn: not now, as it waits for npm");
-    expect(ran.errors).toContain("extensions/spoor.js exists, and is not as `install` wrote it");
+    expect(ran.errors).toContain("extensions/spoor.js exists and differs from what `install` wrote");
     await expect(read(own.opencode)).rejects.toThrow("ENOENT");
     await run(["uninstall", "--yes"]);
     expect(await read(own.pi)).toBe("export default () => {};\n");

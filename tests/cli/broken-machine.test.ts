@@ -50,7 +50,7 @@ describe("SPOOR_TOKEN", () => {
     await fake.close();
     const dry = await runInside(push, host, { values: { "dry-run": true, patience: "0" } });
     expect([dry.code, dry.output]).toEqual([0, expect.stringContaining("Would send 1 session")]);
-    expect(dry.errors).toMatch(/can't be reached: .*\. Sessions that were sent before are listed as new\.\n/);
+    expect(dry.errors).toMatch(/can't be reached: .*\. Sent sessions are listed as new\.\n/);
   }, 60_000);
 
   test("that was revoked is to be replaced: a login would not help", async () => {
@@ -58,8 +58,7 @@ describe("SPOOR_TOKEN", () => {
     fake.failWith(({ url }) =>
       url === "/api/health" ? { status: 200, body: { ok: true } } : problem(401, { error: "invalid_token" }),
     );
-    const told =
-      /SPOOR_TOKEN is no longer valid\. Replace it with a new one, made on the server's page \/devices, or unset/;
+    const told = /SPOOR_TOKEN is no longer valid\. Create a new one on the server's page \/devices, or unset/;
     const { code, errors } = await run(["whoami"]);
     expect([code, errors]).toEqual([3, expect.stringMatching(told)]);
     const checked = await run(["doctor"]);
@@ -111,7 +110,7 @@ describe("a login", () => {
     const { code, errors } = await began;
     expect([code, errors]).toEqual([
       0,
-      expect.stringMatching(/could not be read, and was moved to .*settings\.json\.broken/),
+      expect.stringMatching(/could not be read and was moved to .*settings\.json\.broken/),
     ]);
     const settings = JSON.parse(await readFile(path, "utf8"));
     expect(settings).toMatchObject({ projects: [{ exclude: "api" }], fromNewer: 1, server: fake.url });
@@ -147,6 +146,7 @@ describe("doctor", () => {
       0,
       expect.stringMatching(/✓ settings folder .*can be written to\n✓ state folder /),
     ]);
+    expect(fine.output).toMatch(/· agents +\d+ agents not installed\n/);
     for (const folder of [".config", ".local"]) expect(await readdir(home)).not.toContain(folder);
     host.env.XDG_CONFIG_HOME = "/dev/null/config";
     host.env.XDG_STATE_HOME = "/dev/null/state";
@@ -163,7 +163,7 @@ describe("doctor", () => {
 
 describe("a page of a proxy", () => {
   test.each([
-    [401, 1, /answered 401, but not as Spoor does\. A proxy or a sign-in page in between may have answered/],
+    [401, 1, /answered 401, but not as Spoor does\. A proxy or a sign-in page may have answered/],
     [403, 1, /answered 403, but not as Spoor does/],
     [511, 1, /answered 511, but not as Spoor does/],
     [502, 502, /^The server answered 502\.$/],
@@ -191,7 +191,7 @@ describe("a strange place to start from", () => {
     expect([gone.code, gone.errors, gone.output]).toEqual([0, "", expect.stringContaining("No sessions found")]);
     for (const HOME of ["", "relative"]) {
       const { code, errors } = await client.run(["scan"], { HOME });
-      expect([code, errors]).toEqual([2, "spoor: Your home folder is not known. Set HOME to its path.\n"]);
+      expect([code, errors]).toEqual([2, "spoor: Unknown home folder. Set HOME to its path.\n"]);
     }
     const { errors } = await client.run(["push", "--dryrun"]);
     expect(errors).toMatch(/^spoor: Unknown option '--dryrun'\. Did you mean --dry-run\? See: .* push --help\n$/);

@@ -45,7 +45,7 @@ describe("the first push", () => {
       /^The first push from this machine to https:\S+, as ada@example\.org, sends:\n\nProject +Sess/,
     );
     expect(output).toMatch(/\n\/srv\/web +2 +[\d.]+ KiB +20\d\d-\d\d-\d\d +Claude Code\n/);
-    expect(output).toMatch(/\n3 sessions \([\d.]+ KiB\) in 2 projects\.\nTo leave some out first: .*\n$/);
+    expect(output).toMatch(/\n3 sessions \([\d.]+ KiB\) in 2 projects\.\nTo exclude some first: .*\n$/);
   });
 
   test("at the end of an installation takes an empty line for a yes", async () => {
@@ -153,20 +153,18 @@ describe("spoor projects", () => {
     await runInside(push, host);
     const excluded = await run("exclude", "~/code/*", "none-like-this");
     expect(excluded).toMatchObject({ code: 0, errors: "" });
-    expect(excluded.output).toContain("✓ Left out from now on: ~/code/*, none-like-this\n");
-    expect(excluded.output).toMatch(
-      /1 session of what is left out was sent before.*:\n {4}http:\S+\/traces\?project=web\n/,
-    );
+    expect(excluded.output).toContain("✓ Excluded ~/code/*, none-like-this.\n");
+    expect(excluded.output).toMatch(/1 uploaded session stays on the server.*:\n {4}http:\S+\/traces\?project=web\n/);
     const listed = await run();
     expect(listed.output).toMatch(/^Project .*\n\/home\/ada\/code\/api +2 .*Claude Code\n/);
     expect(listed.output).toMatch(
-      /Left out: neither read nor sent\nProject +Files .*\n~\/code\/web +1 .* {2}~\/code\/\*\n/,
+      /Excluded: neither read nor sent\nProject +Files .*\n~\/code\/web +1 .* {2}~\/code\/\*\n/,
     );
-    expect(listed.output).toMatch(/1 project with 2 sessions \(\S+ KiB\) is sent; 1 other is left out\.\n/);
+    expect(listed.output).toMatch(/1 project with 2 sessions \(\S+ KiB\) is sent; 1 other is excluded\.\n/);
     expect(listed.output).toMatch(/ {2}exclude {2}~\/code\/\*\n {2}exclude {2}none-like-this\n$/);
     await writeBelow(home, "code/web/.spoorignore", "");
     const included = await run("include", "~/code/*");
-    expect([included.code, included.errors]).toEqual([0, "! ~/code/web/.spoorignore still leaves out its folder.\n"]);
+    expect([included.code, included.errors]).toEqual([0, "! ~/code/web/.spoorignore still excludes its folder.\n"]);
     const { output } = await runInside(projects, host, { values: { json: true } });
     expect(JSON.parse(output)).toMatchObject({
       rules: [{ exclude: "none-like-this" }, { include: "~/code/*" }],
@@ -178,7 +176,7 @@ describe("spoor projects", () => {
     const host = await makeHome();
     const run = (...words: string[]) => runInside(projects, host, { words });
     for (const [words, told] of [
-      [["remove", "x"], 'projects takes include or exclude, not "remove"'],
+      [["remove", "x"], 'Use include or exclude, not "remove"'],
       [["exclude"], "projects exclude takes a project's name or folder"],
       [["exclude", "!x"], 'A glob can\'t begin with "!"'],
     ] as const) {

@@ -136,18 +136,23 @@ test("a summary names a line before it, a line after it, or a line of another fi
     "Greetings",
   );
   expect(await titleOf(...talk, { type: "agent-name", agentName: "greeter" }, summary("one", "x"))).toBe("greeter");
-  const host = await makeHome({
-    [path]: linesOf(...talk),
-    [`.claude/projects/-home-ada-code-api/${other}.jsonl`]: linesOf(
-      summary("three", "Told by the next session"),
-      said("Another", { sessionId: other, uuid: "four" }),
-    ),
-  });
-  const { sessions } = await parseAll(claudeCode, host);
-  expect(sessions.map(({ sourceId, ending }) => [sourceId, ending.title])).toEqual([
-    [id, "Told by the next session"],
-    [other, undefined],
-  ]);
+  const told = summary("three", "Told by the next session");
+  const another = said("Another", { sessionId: other, uuid: "four" });
+  const later = said("And its parentUuid", { sessionId: other, uuid: "five" });
+  for (const lines of [
+    [told, another],
+    [another, later, told],
+  ]) {
+    const host = await makeHome({
+      [path]: linesOf(...talk),
+      [`.claude/projects/-home-ada-code-api/${other}.jsonl`]: linesOf(...lines),
+    });
+    const { sessions } = await parseAll(claudeCode, host);
+    expect(sessions.map(({ sourceId, ending }) => [sourceId, ending.title])).toEqual([
+      [id, "Told by the next session"],
+      [other, undefined],
+    ]);
+  }
 });
 
 test("a name given by /rename is the title in versions that write no line for it", async () => {

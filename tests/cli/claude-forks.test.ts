@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
-import { KnownLines } from "../../cli/adapters/claude-code/known-lines.ts";
+import { KnownLines } from "../../cli/adapters/claude-code/family/known-lines.ts";
 import { call, id, Lines, otherId, text, uuidOf } from "./claude-lines.ts";
 import { linesOf, makeHome, parseAll } from "./home.ts";
 

@@ -98,7 +98,7 @@ export async function startFake(options: Options = {}) {
     const index = Number(path.split("-").at(-1));
     const upload = state.uploads[index];
     if (upload) return send(response, 200, jobOf(upload));
-    send(response, 404, { ok: false, error: "not_found", detail: "There is nothing here." });
+    send(response, 404, { ok: false, error: "not_found", detail: "Not found." });
   }
 
   const limits = {

@@ -123,7 +123,7 @@ describe("install --yes", () => {
       const before = await tree();
       await run(["install", "--yes"]);
       const installed = await tree();
-      expect((await run(["install", "--yes"])).output).toContain("in place already");
+      expect((await run(["install", "--yes"])).output).toContain("already installed");
       expect(await tree()).toEqual(installed);
       await forgetCalls();
       const { code, errors } = await run(["uninstall", "--yes"]);
@@ -168,9 +168,9 @@ describe("install --yes", () => {
     await writeBelow(home, ".codex/config.toml", 'notify = ["say"]\n');
     const ran = await run(["install", "--yes"]);
     expect(ran.code).toBe(0);
-    expect(ran.errors).toContain(".local/bin/spoor exists, and is not as `install` wrote it: it was left as it is");
-    expect(ran.errors).toContain("settings.json was left alone: it is not valid JSON");
-    expect(ran.errors).toContain("config.toml was left alone: it has a notify of its own already");
+    expect(ran.errors).toContain(".local/bin/spoor exists and differs from what `install` wrote: it was not changed");
+    expect(ran.errors).toContain("settings.json was not changed: it is not valid JSON");
+    expect(ran.errors).toContain("config.toml was not changed: it has a notify of its own already");
     expect((await exec([join(home, ".local/bin/spoor")])).output).toBe("mine\n");
     const unit = await readFile(join(home, ".config/systemd/user/spoor.service"), "utf8");
     expect(unit).toMatch(/ExecStart="[^"]*node" "[^"]*client\.mjs" "service" "run"/);
@@ -269,7 +269,7 @@ describe("uninstall", () => {
     const written = JSON.parse(await readFile(join(home, ".claude/settings.json"), "utf8"));
     await writeFile(join(home, ".claude/settings.json"), JSON.stringify({ ...written, model: "sonnet" }, null, 2));
     const { code, errors } = await exec([launcher, "uninstall", "--yes"]);
-    expect([code, errors]).toEqual([0, `! ${unit} was changed since: it was left as it is.\n`]);
+    expect([code, errors]).toEqual([0, `! ${unit} was changed since, so it was kept.\n`]);
     const { hooks: _, ...rest } = written;
     expect(JSON.parse(await readFile(join(home, ".claude/settings.json"), "utf8"))).toEqual({
       ...rest,

@@ -22,7 +22,7 @@ async function behind(stored: number) {
 
 test("a session of which the server has more is told once, with what can be done, and is in the status until it is archived", async () => {
   const { fake, path, push, run, status } = await behind(40);
-  const told = `Kept as stored: claude-code ${id}: the server has 40 messages of it, and this machine fewer.`;
+  const told = `Not updated: claude-code ${id}: the server has 40 messages, this machine fewer.`;
   const first = await run(["push"]);
   expect(first.errors).toContain(told);
   expect(first.errors).toContain(`push --replace ${id}`);

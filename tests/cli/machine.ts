@@ -124,7 +124,7 @@ export async function makeMachine(
   platform: NodeJS.Platform = "linux",
 ) {
   const root = await mkdtemp(join(tmpdir(), "spoor-machine-"));
-  // What a test leaves running may write for a moment.
+  // Processes left by a test may still write for a moment.
   onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
   const [home, bin, calls] = [join(root, oddName), join(root, "bin"), join(root, "calls")];
   await mkdir(home);

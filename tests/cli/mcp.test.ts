@@ -37,8 +37,8 @@ describe("recall", () => {
       fake.failWith(() => ({ status: 200, body: { ok: true, ...body } }));
       return (await runInside(recall, host, { words: ["x"], values })).output;
     };
-    expect(await answered({ exact: false, places: [] })).toBe("No session on the server has this.\n");
-    expect(await answered({ exact: false, places: [place] })).toMatch(/^No session has this line; these/);
+    expect(await answered({ exact: false, places: [] })).toBe("No session on the server contains this.\n");
+    expect(await answered({ exact: false, places: [place] })).toMatch(/^No session contains this line; these/);
     const json = JSON.parse(await answered({ exact: true, places: [place] }, { json: true }));
     expect(json).toMatchObject({ exact: true, places: [{ session: place.session }] });
     expect(await runInside(recall, host, { words: [" "] })).toMatchObject({ code: 2 });
@@ -99,7 +99,7 @@ describe("mcp", () => {
     const { code, answers } = await speak(host, "no json", ...[1, 2, 3].map((id) => ({ id, method: "ping" })));
     expect(code).toBe(0);
     expect(answers).toEqual([
-      { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "This is no message of JSON-RPC." } },
+      { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "This is not a JSON-RPC message." } },
       { jsonrpc: "2.0", id: 1, error: { code: -32_000, message: expect.stringContaining("spoor login --server") } },
       { jsonrpc: "2.0", id: 2, error: { code: -32_000, message: "Too many requests." } },
       { jsonrpc: "2.0", id: 3, result: {} },

@@ -179,11 +179,11 @@ describe("what is left out", () => {
     for (const grown of [false, true]) {
       if (grown) await appendFile(secret, "{}\n");
       const scanned = await runInside(scan, host);
-      expect(scanned.output).toMatch(/^Claude Code +1 .*\n[^C]*1 project is left out\. See: .* projects$/m);
+      expect(scanned.output).toMatch(/^Claude Code +1 .*\n[^C]*1 project is excluded\. See: .* projects$/m);
       expect(scanned.errors).toBe("");
     }
     const named = await runInside(push, host, { values: { project: ["web"] } });
-    expect([named.code, named.output]).toEqual([0, expect.stringMatching(/^Nothing to send\.\n1 project is left out/)]);
+    expect([named.code, named.output]).toEqual([0, expect.stringMatching(/^Nothing to send\.\n1 project is excluded/)]);
     await writeBelow(home, settingsFile, settings([]));
     expect((await pushInside(host)).sent.sessions).toBe(2);
     expect((await runInside(scan, host)).errors).toContain(`${secret}:5: not JSON`);
@@ -214,7 +214,7 @@ describe("what is left out", () => {
     expect(await pushInside(host)).toMatchObject({ code: 0, invalid: 0, sent: { sessions: 0 }, projectsLeftOut: 1 });
     expect(fake.uploads).toHaveLength(1);
     const scanned = await runInside(scan, host, { values: { "no-telemetry": true } });
-    expect(scanned.output).toMatch(/^No session was counted\.\n1 project is left out\./);
+    expect(scanned.output).toMatch(/^No session was counted\.\n1 project is excluded\./);
   });
 
   test("is not known where the settings can't be read: nothing is sent then", async () => {
@@ -222,7 +222,7 @@ describe("what is left out", () => {
     for (const text of ['{"projects":', '{"projects":"web"}', '{"projects":[{"exclude":7}]}']) {
       await writeBelow(home, settingsFile, text);
       const { code, message } = await runInside(push, host);
-      expect([code, message]).toEqual([1, expect.stringContaining("it is not known which projects are left out")]);
+      expect([code, message]).toEqual([1, expect.stringContaining("the excluded projects are unknown")]);
     }
     expect(fake.uploads).toEqual([]);
   });

@@ -139,7 +139,7 @@ describe("what was found is told by project and kind, never by value:", () => {
     const { output } = await runInside(first, host, { columns: 80, answer: "n" });
     expect(output).toContain("2 secrets in 1 project: masked before anything is sent\n");
     const off = await runInside(first, host, { columns: 80, answer: "n", values: { "no-redact": true } });
-    expect(off.output).toMatch(/2 secrets in 1 project: sent as they are\. To mask them: \S.* config redact on\n/);
+    expect(off.output).toMatch(/2 secrets in 1 project: sent unmasked\. To mask them: \S.* config redact on\n/);
   });
 });
 

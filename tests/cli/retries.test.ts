@@ -105,6 +105,6 @@ describe("a wrong clock", () => {
     fake.failWith(({ url }) =>
       url === "/api/health" ? { status: 200, body: { ok: true }, headers: { Date: "soon" } } : undefined,
     );
-    expect((await run(["doctor"])).output).toMatch(/the server did not tell its own/);
+    expect((await run(["doctor"])).output).toMatch(/the server did not send its time/);
   });
 });

@@ -262,7 +262,7 @@ describe("spoor service", () => {
     ]);
     await writeFile(join(bin, "systemctl"), "#!/bin/sh\necho active\n");
     const status = await run(["service", "status"]);
-    expect([status.code, status.output]).toEqual([0, expect.stringContaining(`runs, and sends to ${fake.url}`)]);
+    expect([status.code, status.output]).toEqual([0, expect.stringContaining(`is running and sends to ${fake.url}`)]);
     expect(status.output).toContain("does not update itself");
     await writeFile(join(bin, "systemctl"), "#!/bin/sh\necho 'no bus' >&2; exit 1\n");
     const failed = await run(["service", "start"]);

@@ -39,7 +39,7 @@ describe("the settings", () => {
     const broken = '{"projects":[{"exclude":"secret"}],"accounts":{';
     const host = await makeHome({ [settingsFile]: broken });
     const { code, message } = await runInside(config, host, { words: ["redact", "on"] });
-    expect([code, message]).toEqual([1, expect.stringContaining("can't be read, so it was left as it is")]);
+    expect([code, message]).toEqual([1, expect.stringContaining("can't be read, so it was not changed")]);
     expect(await readFile(join(host.home, settingsFile), "utf8")).toBe(broken);
   });
 

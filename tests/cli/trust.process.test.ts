@@ -37,7 +37,7 @@ describe("a token is sent to its own server only", () => {
       );
     }
     const unnamed = await run(["push", "--server", other.url], { SPOOR_TOKEN: token, SPOOR_URL: "" });
-    expect(unnamed).toMatchObject({ code: 2, errors: expect.stringContaining("does not say which server it is for") });
+    expect(unnamed).toMatchObject({ code: 2, errors: expect.stringContaining("does not specify its server") });
     expect([fake.requests, other.requests]).toEqual([[], []]);
     const seen = watchTokens(fake);
     expect((await run(["whoami", "--server", fake.url], { SPOOR_TOKEN: token })).code).toBe(0);
@@ -88,7 +88,7 @@ describe("a token is sent to its own server only", () => {
     const seen = watchTokens(fake);
     for (const words of [["whoami"], ["push", "--server", fake.url]]) {
       const { code, errors } = await run(words, { SPOOR_TOKEN: token, SPOOR_URL: "" });
-      expect([code, errors]).toEqual([2, expect.stringContaining("SPOOR_TOKEN does not say which server it is for")]);
+      expect([code, errors]).toEqual([2, expect.stringContaining("SPOOR_TOKEN does not specify its server")]);
     }
     expect([...seen]).toEqual([]);
     await run(["whoami"], { SPOOR_TOKEN: "", SPOOR_URL: "" });
@@ -152,7 +152,7 @@ describe("plain http to another machine", () => {
       const call = command === "watch" ? spawn : run;
       const { code, output, errors } = await call([command], { SPOOR_URL: servers[index % 3] ?? "" });
       expect([command, code, output]).toEqual([command, 2, ""]);
-      expect(errors).toMatch(/^spoor: http:\S+ is not encrypted: .* Use https, or agree to it with --insecure\.\n$/);
+      expect(errors).toMatch(/^spoor: http:\S+ is not encrypted: .* Use https, or pass --insecure to allow it\.\n$/);
     }
     const scan = await run(["scan"], { SPOOR_URL: `http://0.0.0.0:${port}` });
     expect([scan.code, scan.output]).toEqual([0, expect.stringContaining("No telemetry was sent.")]);
@@ -184,7 +184,7 @@ describe("plain http to another machine", () => {
     for (const answer of ["", "\n", "no\n", "nay\n", "yesterday\n"]) {
       const { agreed, shown } = await ask(host, answer);
       await expect(agreed).rejects.toThrow("Nothing was sent.");
-      expect(shown()).toMatch(/http:\/\/nas\.test is not encrypted: .* Use it all the same\? \[y\/N] \n?$/);
+      expect(shown()).toMatch(/http:\/\/nas\.test is not encrypted: .* Use it anyway\? \[y\/N] \n?$/);
     }
     const { agreed } = await ask(host, "y\n");
     expect((await agreed).plainHttp).toEqual(["http://nas.test"]);
@@ -203,7 +203,7 @@ describe("a token with a stray character", () => {
     [`"${token}"`, "begins with a quotation mark"],
     [`${token}\t`, "ends with a tab"],
     [`${token.slice(0, 20)}\u200b${token.slice(20)}`, "contains an invisible character"],
-    [`${token}é`, "ends with a character that no token has"],
+    [`${token}é`, "ends with an invalid character"],
   ])("%j is refused in words that have none of it", async (value, told) => {
     const { run, fake } = await world(1);
     const words = value.length % 2 === 0 ? ["push"] : ["whoami", "--json"];

@@ -41,7 +41,7 @@ test("what can't be taken out of an agent's file any more is left to the byte, a
   const { code, errors, contents, home } = await edited(broken, latin);
   expect([code, errors.trimEnd().split("\n")]).toEqual([
     0,
-    [hookPath, notifyPath].map((path) => `! ${join(home, path)} was changed since: it was left as it is.`),
+    [hookPath, notifyPath].map((path) => `! ${join(home, path)} was changed since, so it was kept.`),
   ]);
   expect(contents[0]?.toString()).toMatch(/^mine\n[\s\S]*service hook claude-code/);
   expect(contents[1]?.toString("latin1")).toMatch(/notify = [\s\S]*# caf\u00e9\n$/);

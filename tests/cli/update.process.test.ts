@@ -37,7 +37,7 @@ describe("spoor update", () => {
     expect([await version(), (await stat(file)).mode]).toEqual(["1.10.0", mode]);
     expect((await readdir(home)).filter((name) => name.startsWith(".spoor-"))).toEqual([]);
     const again = await run(["update"]);
-    expect([again.code, again.output]).toEqual([0, expect.stringContaining("Up to date: version 1.10.0")]);
+    expect([again.code, again.output]).toEqual([0, expect.stringContaining("delivers version 1.10.0.")]);
     expect(releases.tokens).toEqual([]);
   });
 
@@ -50,8 +50,8 @@ describe("spoor update", () => {
       ["its SHA-256 is another one", newer.replace("export", "EXPORT").replace("const ", "CONST "), truth],
       ["bytes instead of", newer.slice(0, -1), truth],
       ["it has more bytes", `${newer} `, truth],
-      ["does not tell the SHA-256", newer, null],
-      ["does not tell the SHA-256", newer, { ...truth, sha256: "x" }],
+      ["does not publish the SHA-256", newer, null],
+      ["does not publish the SHA-256", newer, { ...truth, sha256: "x" }],
     ];
     for (const [message, delivery, release] of cases) {
       Object.assign(releases, { text: delivery, release });
@@ -76,7 +76,7 @@ describe("spoor update", () => {
     expect([unknown.code, unknown.errors]).toEqual([3, expect.stringContaining(`not logged in to ${other.url}`)]);
     await run(["login", "--server", other.url]);
     const second = await run(["update", "--server", other.url]);
-    expect([second.code, second.errors]).toEqual([2, expect.stringContaining(`takes no program from ${other.url}`)]);
+    expect([second.code, second.errors]).toEqual([2, expect.stringContaining(`does not update from ${other.url}`)]);
     expect(other.requests).not.toContain("GET /spoor.mjs");
     releases.redirect = `${other.url}/spoor.mjs`;
     const led = await run(["update"]);
@@ -89,7 +89,7 @@ describe("spoor update", () => {
     const { releases, run, version, isUntouched } = await world();
     releases.deliver(newer.replaceAll("1.10.0", "1.1.9"), "1.1.9");
     const refused = await run(["update"]);
-    expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining("Take it with --allow-older")]);
+    expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining("Install it with --allow-older")]);
     expect(await isUntouched()).toBe(true);
     expect((await run(["update", "--allow-older"])).code).toBe(0);
     expect(await version()).toBe("1.1.9");

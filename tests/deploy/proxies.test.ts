@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { readForm, sendForm } from "../support/form.ts";
 import { makeUser, owner, provideServer, type Server } from "../support/server.ts";
 

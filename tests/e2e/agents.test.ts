@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as oauth from "oauth4webapi";
 import { expect, test } from "vitest";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { expectGoodLook } from "../support/look.ts";
 import { get, ingest, owner } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";

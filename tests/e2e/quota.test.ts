@@ -51,14 +51,14 @@ test("a file that does not fit is refused with the figures, without script with 
     });
   await page.goto(`${server.url}/upload`);
   await file();
-  await page.getByText("1.0 MB (1000000 bytes) that you may store").waitFor();
+  await page.getByText("quota of 1.0 MB (1000000 bytes)").waitFor();
   const context = await browser.newContext({ javaScriptEnabled: false });
   await context.addCookies(await page.context().cookies());
   const plain = await context.newPage();
   await plain.goto(`${server.url}/upload`);
   await file(plain);
   await plain.getByRole("button", { name: "Upload" }).click();
-  await plain.getByText("does not fit into what you may store").waitFor();
+  await plain.getByText("The file exceeds your quota").waitFor();
   await context.close();
 });
 

@@ -131,7 +131,7 @@ describe("Conversation", () => {
     expect(faults).toEqual([]);
   });
 
-  test("that can't be loaded leaves the page as it is, and is tried again", async () => {
+  test("that can't be loaded leaves the page as it is, and is retried", async () => {
     const { page: other } = await openIntercepted(page);
     await openReady(`/traces/${middle}?at=102`, other);
     await other.route(`**/traces/${middle}*`, (route) =>

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process/run-job";
 import { accountTraces } from "#lib/ledger/account";
-import { indexNext } from "#lib/search/indexer";
+import { indexNext } from "#lib/search/index/indexer";
 import { accept, trace } from "../support/ingesting.ts";
 import { expectGoodLook, widths } from "../support/look.ts";
 import { ready } from "./reader-page.ts";

@@ -12,7 +12,7 @@ import { createTokenByHand } from "#lib/auth/tokens";
 import { setEnv } from "#lib/core/env";
 import { scopes } from "#lib/core/fields";
 import { closeDatabase, pool } from "#lib/db/client";
-import { startEmbedded } from "#lib/db/embedded";
+import { startEmbedded } from "#lib/db/embedded/embedded";
 import { migrate } from "#lib/db/migrate";
 import { installQueues } from "#lib/queue/queues";
 import { testEnvironment } from "../support/database.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { jobsAtOnce } from "#lib/db/pool-size";
+import { jobsAtOnce } from "#lib/db/pool";
 import type { Bench, Fault, Outcome } from "./fault.ts";
 import type { SentTrace } from "./model.ts";
 import { choosePoints, countPoints, findPointsOfJob } from "./points.ts";

@@ -46,7 +46,7 @@ async function searchFails(bench: Bench): Promise<Outcome> {
     const times: number[] = [];
     const broken = bench.quick ? tables.slice(-1) : tables;
     const failures = () =>
-      spoor.processes.flatMap(({ output }) => output.match(/indexing failed and is tried again/g) ?? []);
+      spoor.processes.flatMap(({ output }) => output.match(/indexing failed and is retried/g) ?? []);
     for (const table of broken) {
       await breakTable(spoor, table, "fails");
       times.push(await upload());

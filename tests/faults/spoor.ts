@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { expect } from "vitest";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { testEnvironment } from "../support/database.ts";
 import type { Cluster } from "./cluster.ts";
 import { applyUploads, type Counts, keyOf, type plain, type SentTrace } from "./model.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { inspected } from "./memory.ts";
 
 /**

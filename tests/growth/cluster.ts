@@ -4,7 +4,7 @@ import { appendFile, chmod, chown, mkdtemp, readdir, readFile, rm, stat } from "
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { joinNodes, run } from "../support/nodes.ts";
 
 const execute = promisify(execFile);

@@ -6,7 +6,7 @@ import { createTokenByHand, requireBearer } from "#lib/auth/tokens";
 import { pool, transaction } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process/run-job";
 import { accountTraces } from "#lib/ledger/account";
-import { indexNext } from "#lib/search/indexer";
+import { indexNext } from "#lib/search/index/indexer";
 import { accept, trace } from "../support/ingesting.ts";
 import { findResidue } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";

@@ -8,7 +8,7 @@ import { runJob } from "#lib/ingest/process/run-job";
 import { withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { readStored } from "#lib/ingest/quota/sql";
 import { accountTraces } from "#lib/ledger/account";
-import { indexNext } from "#lib/search/indexer";
+import { indexNext } from "#lib/search/index/indexer";
 import { deleteTrace } from "#lib/traces/deletion";
 import { listTraces } from "#lib/traces/queries";
 import { needsOneServer } from "../support/nodes.ts";

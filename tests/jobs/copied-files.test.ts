@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
+import { listTouching, listTraceFiles, sumEdits } from "#lib/files/files";
 import { accountTraces } from "#lib/ledger/account";
 import { requestReaccounting } from "#lib/ledger/version";
 import { deleteTrace } from "#lib/traces/deletion";
-import { listTouching, listTraceFiles, sumEdits } from "#lib/traces/files";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { clearTraces } from "./searching.ts";

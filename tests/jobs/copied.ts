@@ -2,7 +2,7 @@ import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { receiveOriginal, receivePart } from "#lib/ingest/originals/accept";
 import { getPart } from "#lib/originals/queries";
-import { manifestOf, type Part } from "../support/originals.ts";
+import { manifestOf, type Part } from "../support/parts.ts";
 
 /** Copies in PostgreSQL, none so far. */
 export async function clearCopies(): Promise<void> {

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { isOutage } from "#lib/core/errors";
-import { isInUse, startEmbedded } from "#lib/db/embedded";
-import { keepRunning } from "#lib/db/server-watch";
+import { isInUse, startEmbedded } from "#lib/db/embedded/embedded";
+import { keepRunning } from "#lib/db/embedded/server-watch";
 
 // What takes seconds of it (kills, recoveries, first starts of every kind) is in tests/long/jobs/embedded.test.ts.
 let folder: string;

@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import type { Selection } from "#lib/search/sql/selection";
 import { deleteTrace } from "#lib/traces/deletion";
 import { countChanges, countTraces } from "#lib/traces/facets";
 import { findStarted, findSubagents, readFamilies, readTraceOrigins } from "#lib/traces/family";
 import { listPage, listTraces, neighbours } from "#lib/traces/queries";
-import type { Selection } from "#lib/traces/sql/conditions";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 

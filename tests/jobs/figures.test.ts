@@ -2,13 +2,13 @@ import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { countUnmasked, summarizeFindings } from "#lib/findings/findings";
 import { accountTraces } from "#lib/ledger/account";
+import { headMarkdown } from "#lib/traces/export/markdown";
 import { readFamilies } from "#lib/traces/family";
-import { headMarkdown } from "#lib/traces/markdown";
 import { listPage, type TraceRow } from "#lib/traces/queries";
 import { readNews } from "../../app/(app)/home/news.ts";
 import { sumOwn } from "../../app/(app)/traces/[id]/facts/kin.ts";
-import { readKin } from "../../app/(app)/traces/families.ts";
-import { countTokens } from "../../app/(app)/traces/spent.ts";
+import { readKin } from "../../app/(app)/traces/list/families.ts";
+import { countTokens } from "../../app/(app)/traces/list/spent.ts";
 import { owner, provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 

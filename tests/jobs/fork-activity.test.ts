@@ -5,6 +5,7 @@ import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
 import { readFamilies } from "#lib/traces/family";
 import { provideOwner } from "../support/server.ts";
+import { expectSameAnew, expectSums } from "./ledger-sums.ts";
 import { uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
@@ -76,18 +77,24 @@ async function countMessages(...sourceIds: string[]): Promise<number[]> {
   return sourceIds.map((id) => rows.find((row) => row.source_id === id)?.messages ?? 0);
 }
 
+const used = (messages: ReturnType<typeof message>[], isReplayed: boolean) =>
+  messages.map((one) => ({
+    ...one,
+    metadata: {
+      ...(isReplayed && { replayed: true }),
+      ...(one.role === "assistant" && {
+        requestId: `r${one.position}`,
+        [isReplayed ? "copiedUsage" : "usage"]: { inputTokens: 5, outputTokens: 1 },
+      }),
+    },
+  }));
+
+async function deleteSession(sourceId: string): Promise<void> {
+  const { rows } = await pool().query("select id from trace where source_id = $1", [sourceId]);
+  await deleteTrace(userId, rows[0].id, operator);
+}
+
 test("a copied message counts in the original while that is stored, and else in one of its copies", async () => {
-  const used = (messages: ReturnType<typeof message>[], isReplayed: boolean) =>
-    messages.map((one, at) => ({
-      ...one,
-      metadata: {
-        ...(isReplayed && { replayed: true }),
-        ...(one.role === "assistant" && {
-          requestId: `r${at}`,
-          [isReplayed ? "copiedUsage" : "usage"]: { inputTokens: 5, outputTokens: 1 },
-        }),
-      },
-    }));
   const copies = used(original, true);
   const fork = (sourceId: string, messages: object[]) =>
     send({ sourceId, source: "codex-cli", messages, metadata: { forkedFrom: "original" } });
@@ -97,9 +104,36 @@ test("a copied message counts in the original while that is stored, and else in 
   expect(await countMessages("fork", "longer")).toEqual([4, 2]);
   await send({ sourceId: "original", source: "codex-cli", messages: used(original, false) });
   expect(await countMessages("original", "fork", "longer")).toEqual([4, 2, 0]);
-  const { rows } = await pool().query("select id from trace where source_id = 'original'");
-  await deleteTrace(userId, rows[0].id, operator);
+  await deleteSession("original");
   expect(await countMessages("original", "fork", "longer")).toEqual([0, 4, 2]);
+});
+
+/** As of a session that was resumed on a machine that does not have the original. */
+const unmarked = used([...original, message(4, 60, false)], false);
+
+test("a copied message that no client marked counts in the oldest session that is stored", async () => {
+  const start = "2026-03-02T10:00:00Z";
+  const resumed = (messages: object[]) =>
+    send({ sourceId: "resumed", source: "codex-cli", messages, createdAt: "2026-03-02T10:00:01Z" });
+  await resumed(unmarked);
+  expect(await countMessages("resumed")).toEqual([5]);
+  await send({ sourceId: "original", source: "codex-cli", messages: used(original, false), createdAt: start });
+  expect(await countMessages("original", "resumed")).toEqual([4, 1]);
+  await resumed([...unmarked, ...used([message(5, 62, false)], false)]);
+  expect(await countMessages("original", "resumed")).toEqual([4, 2]);
+  await expectSums();
+  await expectSameAnew();
+  await deleteSession("original");
+  expect(await countMessages("original", "resumed")).toEqual([0, 6]);
+  await expectSums();
+});
+
+test("a message that only looks like another session's counts in both", async () => {
+  const later = used(original, false).map((one) => ({ ...one, content: `${one.content}, said anew` }));
+  await send({ sourceId: "original", source: "codex-cli", messages: used(original, false) });
+  await send({ sourceId: "other", source: "codex-cli", messages: later });
+  expect(await countMessages("original", "other")).toEqual([4, 4]);
+  await expectSums();
 });
 
 test("a family's messages are counted without those that a fork copied", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { listSignIns } from "#lib/auth/sign-ins";
+import { listSignIns } from "#lib/auth/sign-in/sign-ins";
 import { listTokens } from "#lib/auth/tokens";
 import { limits } from "#lib/core/limits";
 import { pool, transaction } from "#lib/db/client";

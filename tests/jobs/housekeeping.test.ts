@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test, vi } from "vitest";
-import { purgeSignIns } from "#lib/auth/sign-ins";
+import { purgeSignIns } from "#lib/auth/sign-in/sign-ins";
 import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { purgeLogins } from "#lib/device/login";
@@ -10,9 +10,9 @@ import { getJob, getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
+import { purgeShares } from "#lib/shares/shares";
 import { purgeReports, recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
-import { purgeShares } from "#lib/traces/shares";
 import { housekeep, housekeepHourly } from "#server/background/housekeeping";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { isOutage } from "#lib/core/errors";
-import { startEmbedded } from "#lib/db/embedded";
-import { LimitedPool } from "#lib/db/limited-pool";
+import { startEmbedded } from "#lib/db/embedded/embedded";
+import { isFree } from "#lib/db/embedded/ports";
 import { migrate } from "#lib/db/migrate";
-import { isFree } from "#lib/db/ports";
+import { LimitedPool } from "#lib/db/pool";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { makeWorkerBoss } from "#lib/queue/worker-boss";
 import { sourceFiles } from "../support/boundaries.ts";
@@ -115,7 +115,7 @@ describe("the embedded database that has no socket", () => {
     const impostor = await impersonate(answers["asks for the password in clear text"], port);
     const said: string[] = [];
     await expect(database.keep((line) => said.push(line))).rejects.toThrow(
-      `Another program listens at port ${port}, which was the database's. Restart Spoor: it takes another.`,
+      `Another program uses the database's port ${port}. Restart Spoor to choose another one.`,
     );
     const notStarted = expect.stringContaining("The embedded PostgreSQL did not start");
     expect(said).toEqual(["The database stopped; restarting it.", notStarted]);

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, snapshot, transaction } from "#lib/db/client";
-import { compactNext, makeCompaction } from "#lib/search/compact";
-import { countPending, matchBlocks } from "#lib/search/find-documents";
-import { indexNext } from "#lib/search/indexer";
-import { purgeNext } from "#lib/search/purge";
+import { compactNext, makeCompaction } from "#lib/search/index/compact";
+import { countPending, matchBlocks } from "#lib/search/index/find-documents";
+import { indexNext } from "#lib/search/index/indexer";
+import { purgeNext } from "#lib/search/index/purge";
+import { computeWeights, rank } from "#lib/search/index/rank-documents";
 import { parseQuery } from "#lib/search/query";
-import { computeWeights, rank } from "#lib/search/rank";
 import { deleteTrace } from "#lib/traces/deletion";
 import { setMarks } from "#lib/traces/marks";
 import { drainQueues } from "#server/background/drain";

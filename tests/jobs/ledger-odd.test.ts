@@ -3,7 +3,7 @@ import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
-import { readContext } from "#lib/traces/sql/context";
+import { readContext } from "#lib/traces/sql/session";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
 import { readSegment } from "../../app/(app)/traces/[id]/segments/read-segment.ts";

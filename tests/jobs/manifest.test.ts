@@ -4,7 +4,7 @@ import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
-import { readMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/messages/read-messages";
 import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
 

@@ -4,7 +4,7 @@ import { pool } from "#lib/db/client";
 import { deleteTrace } from "#lib/traces/deletion";
 import { countTraces } from "#lib/traces/facets";
 import { addTag, markAll, setMarks } from "#lib/traces/marks";
-import { marksShape } from "#lib/traces/marks-schema";
+import { marksShape } from "#lib/traces/schema";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";

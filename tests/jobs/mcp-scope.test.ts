@@ -5,7 +5,7 @@ import { heavyRead } from "#lib/db/heavy";
 import { accountTraces } from "#lib/ledger/account";
 import { answerCall } from "#lib/mcp/handler";
 import type { AgentReader } from "#lib/mcp/tools/tool";
-import { readBlockHeads } from "#lib/search/sql/block-rows";
+import { readBlockHeads } from "#lib/search/index/sql/block-rows";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -225,7 +225,7 @@ describe("an agent that was let into one project", () => {
       [ada, "list_recent", {}],
       [ada, "search_sessions", { query: "retry" }],
     ] as const)
-      expect(await ask(client, tool, { ...given, cursor })).toMatch(/cursor is not one that/);
+      expect(await ask(client, tool, { ...given, cursor })).toMatch(/did not issue the cursor/);
     expect(await ask(ada, "find_file_history", { path: "shared.ts", cursor })).toContain("Mend the second timer");
   });
 

@@ -153,11 +153,11 @@ describe("a tool", () => {
 
   test("finds what solved an error, whatever signs it has", async () => {
     const { text } = await ask("find_past_fix", { error: "\nTypeError: timer.unref is not a function" });
-    expect(text).toMatch(/Where this came up before/);
+    expect(text).toMatch(/Earlier occurrences/);
     expect(text).toContain("> Solved: the fake timer has no unref");
     expect(text).toContain('"Bash" "npm test"');
     const other = await ask("find_past_fix", { error: 'Uncaught "TypeError": -timer.unref (file:x.ts) in watcher.ts' });
-    expect(other.text).toContain("most telling words");
+    expect(other.text).toContain("most specific words");
     expect((await ask("find_past_fix", { error: "-> ()" })).text).toContain("No earlier session");
   });
 

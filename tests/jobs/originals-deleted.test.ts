@@ -9,11 +9,11 @@ import { setKey } from "#lib/originals/keys";
 import { purgeParts } from "#lib/originals/purge";
 import { getOriginal, listOriginals } from "#lib/originals/queries";
 import { originalsQuery } from "#lib/originals/schema";
-import { deleteOfDeleted } from "#lib/originals/sql";
+import { deleteLeftOriginals } from "#lib/originals/sql";
 import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { purgeDeleted } from "#lib/traces/purge";
 import { afterNext, waitingForLocks } from "../support/meanwhile.ts";
-import { makePart, recipient } from "../support/originals.ts";
+import { makePart, recipient } from "../support/parts.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { aDayLater, clearCopies, copiesOf, hashesOf, storedParts } from "./copied.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -154,7 +154,7 @@ describe("a copy goes", () => {
     await send(session("s"), session("kept"));
     for (const id of ["s", "kept"]) await put(id, []);
     await pool().query("update trace set deleted_at = now() where source_id = 's'");
-    await deleteOfDeleted();
+    await deleteLeftOriginals();
     expect(await count()).toBe(1);
   });
 

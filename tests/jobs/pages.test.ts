@@ -1,12 +1,12 @@
 import pg from "pg";
 import { describe, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
+import { findInMessages } from "#lib/messages/find-in-messages";
+import { readPieces } from "#lib/messages/message-parts";
+import { readEarlier, readMessages, readMessagesAt } from "#lib/messages/read-messages";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
-import { exportTraces } from "#lib/traces/export";
-import { findInMessages } from "#lib/traces/find-in-messages";
-import { readPieces } from "#lib/traces/message-parts";
-import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
+import { exportTraces } from "#lib/traces/export/export";
 import { listTraces } from "#lib/traces/queries";
 import { needsOneServer } from "../support/nodes.ts";
 import { provideOwner } from "../support/server.ts";

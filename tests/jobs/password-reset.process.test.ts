@@ -6,7 +6,7 @@ import { auth } from "#lib/auth/auth";
 import { findInvitation } from "#lib/auth/invitations";
 import { grant, listGrants } from "#lib/auth/oauth/grants";
 import { registerClient } from "#lib/auth/oauth/registration";
-import { listSignIns } from "#lib/auth/sign-ins";
+import { listSignIns } from "#lib/auth/sign-in/sign-ins";
 import { createTokenByHand, listTokens, logOutMachines, requireBearer } from "#lib/auth/tokens";
 import { setEnv } from "#lib/core/env";
 import { EnvError, UsageError } from "#lib/core/errors";

@@ -1,8 +1,8 @@
 import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { receivePicture } from "#lib/ingest/pictures/accept";
-import { readPicture } from "#lib/pictures/read-picture";
-import { wholeRange } from "#lib/traces/for-others";
+import { wholeRange } from "#lib/masking/for-others";
+import { readPicture } from "#lib/messages/pictures/read-picture";
 import { naming, type Sample } from "../support/pictures.ts";
 import { uploadsOf } from "./uploads.ts";
 

@@ -7,11 +7,10 @@ import { pool } from "#lib/db/client";
 import { findMissing } from "#lib/ingest/pictures/accept";
 import { getStorage } from "#lib/ingest/quota/quota";
 import { removeObjects } from "#lib/ingest/raw/removal";
-import { listObjects } from "#lib/store/s3";
+import { wholeRange } from "#lib/masking/for-others";
+import { getSharedPicture, shareTrace } from "#lib/shares/shares";
+import { listObjects } from "#lib/storage/s3";
 import { deleteTrace } from "#lib/traces/deletion";
-import { wholeRange } from "#lib/traces/for-others";
-import { getSharedPicture } from "#lib/traces/pictures";
-import { shareTrace } from "#lib/traces/shares";
 import { makePng, type Sample, sampleOf } from "../support/pictures.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -75,7 +74,7 @@ describe("what is refused", () => {
     const vast = makePng({ told: limits.pictures.pixels / 8 + 1 });
     await expect(put(vast)).rejects.toMatchObject({
       code: "payload_too_large",
-      message: "The body is over the limit of 50000000 pixels.",
+      message: "The picture exceeds the limit of 50000000 pixels.",
     });
     await expect(put(makePng({ told: 0 }))).rejects.toMatchObject({ code: "invalid_request" });
     expect(await storedHashes()).toEqual([]);

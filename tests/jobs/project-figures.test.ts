@@ -94,10 +94,10 @@ test("a merged project's budget goes with its sessions, and what masks in one ma
   expect((await pool().query("select masks from project where id = $1", [api])).rows).toEqual([{ masks: true }]);
 });
 
-test("a budget of a project that is gone says so", async () => {
+test("a budget of a deleted project says so", async () => {
   await setBudget(userId, { facet: "project", value: crypto.randomUUID(), amountNano: 7 });
   const { budgets } = await readMonth(userId, "UTC", new Date());
-  expect(budgets.map(({ name }) => name)).toEqual(["a project that is gone"]);
+  expect(budgets.map(({ name }) => name)).toEqual(["a deleted project"]);
 });
 
 test("a project is found by the characters of its name, each as it is", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { findInMessages } from "#lib/traces/find-in-messages";
-import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/markdown";
-import { countMessages, readEarlier } from "#lib/traces/messages";
+import type { Sharing } from "#lib/masking/for-others";
+import { findInMessages } from "#lib/messages/find-in-messages";
+import { countMessages, readEarlier } from "#lib/messages/read-messages";
+import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/export/markdown";
 import { readOutlineForOthers } from "#lib/traces/outline";
 import { getTraceRow, neighbours } from "#lib/traces/queries";
-import type { Sharing } from "#lib/traces/shares";
 import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read-segment.ts";
 import type { SegmentRequest } from "../../app/(app)/traces/[id]/segments/request.ts";
 import { makeSegmentRows } from "../../app/(app)/traces/[id]/segments/rows.ts";
@@ -146,7 +146,7 @@ describe("the outline of a shared session", () => {
     expect(outline?.span).toEqual({ first: 50, last: 149 });
     expect((await open(id, "1", { ...all, masked: false }))?.turns[1]?.title).toContain(key);
     expect(await readOutlineForOthers(userId, id, all, 1000)).toBeUndefined();
-    await expect(readOutlineForOthers(nobody, id, all)).rejects.toThrow("There is nothing here.");
+    await expect(readOutlineForOthers(nobody, id, all)).rejects.toThrow("Not found.");
   });
 
   test("is read once for all who ask at a time, and again when the session has changed", async () => {

@@ -5,7 +5,7 @@ import { pool } from "#lib/db/client";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
-import { readMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/messages/read-messages";
 import { listTraces } from "#lib/traces/queries";
 import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -67,7 +67,7 @@ test("concurrent replays of one and of all jobs enqueue each job once", async ()
 
 test("another user's job is answered like a missing one, and nothing happens to it", async () => {
   const jobId = await acceptFailed(userId, trace("mine", "a"));
-  const missing = expect.objectContaining({ code: "not_found", message: "There is nothing here." });
+  const missing = expect.objectContaining({ code: "not_found", message: "Not found." });
   await expect(replayJob(strangerId, jobId)).rejects.toEqual(missing);
   await expect(replayJob(userId, "01900000-0000-7000-8000-000000000000")).rejects.toEqual(missing);
   expect(await replayFailedJobs(strangerId)).toEqual({ replayed: 0, left: 0, gone: 0 });

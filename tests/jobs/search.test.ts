@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
-import { compactNext } from "#lib/search/compact";
 import { readExcerpts } from "#lib/search/excerpts";
-import { countPending } from "#lib/search/find-documents";
-import { indexNext } from "#lib/search/indexer";
-import { purgeNext } from "#lib/search/purge";
+import { compactNext } from "#lib/search/index/compact";
+import { countPending } from "#lib/search/index/find-documents";
+import { indexNext } from "#lib/search/index/indexer";
+import { purgeNext } from "#lib/search/index/purge";
 import { parseQuery } from "#lib/search/query";
 import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { countTraces, readFacets } from "#lib/traces/facets";

@@ -1,5 +1,5 @@
 import { pool } from "#lib/db/client";
-import { indexNext } from "#lib/search/indexer";
+import { indexNext } from "#lib/search/index/indexer";
 import { listTraces } from "#lib/traces/queries";
 
 /** Indexes everything that waits. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { resetPassword } from "#lib/auth/accounts";
 import { listEvents, operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
-import { endSignIns } from "#lib/auth/sign-ins";
+import { endSignIns } from "#lib/auth/sign-in/sign-ins";
 import { pool } from "#lib/db/client";
 import { owner, provideOwner } from "../support/server.ts";
 import { totp } from "../support/totp.ts";

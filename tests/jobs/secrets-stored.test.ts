@@ -10,7 +10,7 @@ import { purgeUploads } from "#lib/ingest/raw/retention";
 import { accountTraces } from "#lib/ledger/account";
 import { purgeFacets } from "#lib/ledger/sql/facets";
 import { settleProjects } from "#lib/projects/settle";
-import { withIndexLock } from "#lib/search/sql/write";
+import { withIndexLock } from "#lib/search/index/sql/write";
 import { setMarks } from "#lib/traces/marks";
 import { afterNext, waitingForLocks } from "../support/meanwhile.ts";
 import { findResidue, isIndexed } from "../support/residue.ts";

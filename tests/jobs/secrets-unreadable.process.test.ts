@@ -15,7 +15,7 @@ import { removeObjects } from "#lib/ingest/raw/removal";
 import { streamUpload } from "#lib/ingest/raw/stored-upload";
 import { replayJob } from "#lib/ingest/replay";
 import { accountTraces } from "#lib/ledger/account";
-import { deleteObject } from "#lib/store/s3";
+import { deleteObject } from "#lib/storage/s3";
 import { refuse } from "../support/refusing.ts";
 import { findResidue, isIndexed } from "../support/residue.ts";
 import { startS3 } from "../support/s3.ts";
@@ -98,7 +98,7 @@ const isRemoved = async (jobId: string) => {
     error: {
       code: "processing_failed",
       message:
-        "It could not be processed. The upload could not be read to mask secrets in it, and was removed. Send it again.",
+        "It could not be processed. The upload could not be read for masking secrets, so it was removed. Send it again.",
     },
   });
 };
@@ -217,7 +217,7 @@ test("a large body is masked on a thread", async () => {
   expect(await findResidue([secret])).toEqual([]);
 });
 
-test("a session that can't be masked keeps up no other, and is tried again after a while", async () => {
+test("a session that can't be masked keeps up no other, and is retried after a while", async () => {
   await send(session("bad"), session("good"));
   await rule();
   const { rows } = await pool().query("select id from trace where source_id = 'bad'");

@@ -2,8 +2,8 @@
 import { rm } from "node:fs/promises";
 import { expect } from "vitest";
 import { pool } from "#lib/db/client";
+import { listTouching } from "#lib/files/files";
 import { accountTraces } from "#lib/ledger/account";
-import { listTouching } from "#lib/traces/files";
 import { addUp, type Edits } from "../cli/claude-families.ts";
 import { runInProcess } from "../cli/in-process.ts";
 import { serveIngest } from "./ingest-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/messages/read-messages";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, expect, inject, onTestFinished, test, vi } from "vitest";
 import { setEnv } from "#lib/core/env";
-import { closeBeforeSuspension, idleMs } from "#lib/db/suspension";
+import { closeBeforeSuspension, idleMs } from "#lib/db/pool";
 
 const contextKey = Symbol.for("@vercel/request-context");
 const platform = globalThis as { [key: symbol]: unknown };

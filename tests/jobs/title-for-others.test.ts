@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process/run-job";
-import { githubMarkdown } from "#lib/traces/github";
+import { githubMarkdown } from "#lib/traces/export/github";
 import { getTraceRow } from "#lib/traces/queries";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import { accept } from "../support/ingesting.ts";

@@ -12,7 +12,7 @@ import { removeObjects, sweepOrphans } from "#lib/ingest/raw/removal";
 import { purgeUploads } from "#lib/ingest/raw/retention";
 import { streamUpload } from "#lib/ingest/raw/stored-upload";
 import { checkReadiness } from "#lib/observability/readiness";
-import { listObjects } from "#lib/store/s3";
+import { listObjects } from "#lib/storage/s3";
 import { holdDeadlines } from "../support/deadlines.ts";
 import { trace } from "../support/ingesting.ts";
 import { refuse } from "../support/refusing.ts";

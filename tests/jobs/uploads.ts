@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
-import { readMessages } from "#lib/traces/messages";
+import { readMessages } from "#lib/messages/read-messages";
 import { listTraces } from "#lib/traces/queries";
 
 /** Messages with these contents, in their order. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noteVisit, readVisit } from "#lib/auth/sign-ins";
+import { noteVisit, readVisit } from "#lib/auth/sign-in/sign-ins";
 import { silentMachines } from "#lib/auth/tokens";
 import { provideOwner } from "../support/server.ts";
 

@@ -3,7 +3,7 @@
 // Lighthouse is no dependency: npx fetches this version where it is run.
 import { execFile } from "node:child_process";
 import { parseArgs, promisify } from "node:util";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { launchBrowser } from "../support/browser.ts";
 import { cookiesOf } from "./cookies.ts";
 import { measureTyping } from "./typing.ts";

@@ -1,7 +1,7 @@
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
-import { wholeRange } from "#lib/traces/for-others";
-import { shareTrace } from "#lib/traces/shares";
+import { wholeRange } from "#lib/masking/for-others";
+import { shareTrace } from "#lib/shares/shares";
 import type { Spoor } from "../bench/spoor.ts";
 
 /** What is seen without a sign-in, by the names of the pictures. */

@@ -5,7 +5,7 @@ import type pg from "pg";
 import { sha256 } from "#lib/core/digest";
 
 /**
- * Creates an account and a token of it, by statements that the schema of every version takes.
+ * Creates an account with a token, by statements that are valid in every version's schema.
  *
  * @returns the token
  */

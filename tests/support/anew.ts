@@ -1,4 +1,4 @@
-// Loaded before each test file: files that share a process leave each other no variable of the environment, and no limit.
+// Loaded before each test file, so that files sharing a process start with fresh environment variables and limits.
 
 import { setEnv } from "#lib/core/env";
 import { limitStatements } from "#lib/db/client";

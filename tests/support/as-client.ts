@@ -1,4 +1,4 @@
-// The client tells its user how to call it: in these tests it calls itself as the built file would.
+// The client prints how to call it; in these tests it prints the name of the built file.
 import { resolve } from "node:path";
 import { clientFile } from "#server/build/stamps";
 

@@ -6,7 +6,7 @@ import type { Server } from "./server.ts";
 /** The timeout of a click or a wait, in ms: a busy machine may be ten times slower than an idle one. */
 const patience = 30_000;
 
-/** Starts the Chromium that there is. @param more flags for its command line */
+/** Starts the installed Chromium. @param more flags for its command line */
 export async function launchBrowser(more: string[] = []): Promise<Browser> {
   const flags = [
     ...more,
@@ -22,7 +22,7 @@ export async function launchBrowser(more: string[] = []): Promise<Browser> {
   }
 }
 
-/** Records what a page must never do: violate its content security policy, throw, or log an error. */
+/** Records faults of pages: violations of the content security policy, exceptions, and logged errors. */
 export function watchFaults(context: BrowserContext): string[] {
   context.setDefaultTimeout(patience);
   const faults: string[] = [];
@@ -33,22 +33,22 @@ export function watchFaults(context: BrowserContext): string[] {
   return faults;
 }
 
-/** A page's buttons and fields by their exact names; `on` names another page. */
+/** Finds a page's buttons and fields by their exact names; `on` selects another page. */
 const controlsOf = (page: Page) => ({
   button: (name: string, on = page) => on.getByRole("button", { name, exact: true }),
   field: (name: string, on = page) => on.getByLabel(name, { exact: true }),
 });
 
 /**
- * Intercepts a page's requests from its first one on. Otherwise Chromium lets pass what a page requests right after the first
- * call of `route`.
+ * Intercepts a page's requests from the first one. Chromium would not intercept requests that follow right after the
+ * first call of `route`.
  */
 export const interceptFromStart = (page: Page): Promise<unknown> =>
   page.context().route("https://interception.invalid/**", (route) => route.abort());
 
 /**
- * A page whose requests can be intercepted, in the same sign-in as another one. The browser caches nothing for it: a page loads in twice
- * the time.
+ * Opens a page whose requests can be intercepted, with another page's sign-in. It loads at half the speed, since the
+ * browser caches nothing for it.
  */
 export async function openIntercepted(page: Page): Promise<{ page: Page; faults: string[] }> {
   const browser = page.context().browser();
@@ -60,13 +60,13 @@ export async function openIntercepted(page: Page): Promise<{ page: Page; faults:
   return { page: other, faults };
 }
 
-/** The browser of all files of a run. */
+/** All files of a run share the browser. */
 let shared: Promise<Browser> | undefined;
 
 /**
- * A browser for the test file that awaits it, with one page open. All of its pages are closed after the file's last test.
+ * Provides a browser with one open page for a test file. Its pages are closed after the file's last test.
  *
- * @returns `faults`: that page's faults in the current test; `stranger` opens a page that is signed out.
+ * @returns `faults`: the page's faults in the current test; `stranger` opens a signed-out page
  */
 export async function provideBrowser() {
   shared ??= launchBrowser();
@@ -90,12 +90,12 @@ export async function provideBrowser() {
 
 type Account = { email: string; password: string };
 
-/** Signs in without the form, which takes a second less; the page stays where it is. */
+/** Signs in without the form, which saves a second; the page does not change. */
 export async function signIn(page: Page, server: Server, { email, password }: Account): Promise<void> {
   const request = { headers: { Origin: server.url }, data: { email, password } };
   const response = await page.request.post(`${server.url}/api/auth/sign-in/email`, request);
   if (!response.ok()) throw new Error(`signing in answered ${response.status()}: ${await response.text()}`);
-  // The form's page stores the zone; without it the next page would be rendered once more, under the hands of the test.
+  // The form's page stores the time zone; otherwise the next page would be rendered again during the test.
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   await page.context().addCookies([{ name: "spoor_tz", value: encodeURIComponent(timeZone), url: server.url }]);
 }

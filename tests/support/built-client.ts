@@ -1,4 +1,4 @@
 import { buildProgramsIfNeeded } from "#server/build/build";
 
-/** Builds the client once for the run: from its sources each of its processes would compile them, which takes eight times as long. */
+/** Builds the client once per run, since compiling the sources in each process takes eight times as long. */
 export default () => buildProgramsIfNeeded();

@@ -7,16 +7,16 @@ import { installTools } from "../../tools/install.ts";
 
 const installed = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
 
-/** The machine's Chromium, else Playwright's own where it was installed, else the one inside an npm package (Linux). */
+/** Finds the machine's Chromium, else Playwright's if installed, else the one in an npm package (Linux). */
 export async function findChromium(): Promise<string> {
   return [...installed, chromium.executablePath()].find((path) => existsSync(path)) ?? (await unpacked());
 }
 
-/** The package's own list of places for fonts names /tmp, and without fonts it crashes: TMPDIR must not lead it elsewhere. */
+/** The package looks for fonts in /tmp and crashes without them, so it must not use TMPDIR. */
 async function unpacked(): Promise<string> {
   const before = process.env.TMPDIR;
   process.env.TMPDIR = "/tmp";
-  // The package unpacks its shared libraries only where this variable names its runtime.
+  // The package unpacks its shared libraries only if this variable is set.
   process.env.AWS_LAMBDA_JS_RUNTIME ??= "nodejs24.x";
   installTools();
   try {
@@ -29,8 +29,8 @@ async function unpacked(): Promise<string> {
 }
 
 /**
- * A run's global set-up: unpacks it once, before two tests do so at the same time. In a process of its own, since the package changes
- * the environment, which databases and servers would inherit.
+ * Global set-up of a run: unpacks Chromium once, so that two tests don't do it at the same time. It runs in a separate
+ * process, since the package changes the environment, which databases and servers would inherit.
  */
 export default async function setup() {
   await promisify(execFile)(process.execPath, [fileURLToPath(import.meta.url)]);

@@ -8,7 +8,7 @@ import { afterAll } from "vitest";
 export type Ended = { code: number | null; output: string; errors: string };
 
 /**
- * The client with a temporary home folder, removed after the file's last test.
+ * Provides the client with a temporary home folder, removed after the file's last test.
  *
  * @param program the arguments of `node`: the delivered file, or the client's source
  */
@@ -26,7 +26,7 @@ export async function provideClient(program: (folder: string) => Promise<string>
   return { home, start, run };
 }
 
-/** A process's output, and how it ended. */
+/** Waits for a process's end. @returns its output and exit code */
 export async function ended(child: ChildProcess): Promise<Ended> {
   let [output, errors] = ["", ""];
   child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));

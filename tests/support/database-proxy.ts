@@ -2,11 +2,10 @@ import { connect, createServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
 
 /**
- * A proxy before a database, on a port of loopback.
+ * Provides a proxy for a database on a loopback port; it stops after the file's tests.
  *
- * @param join connects a client's socket with the database; without it what either says reaches the other.
- * @returns `via`, which makes a database's URL lead through the proxy, and `interrupt`, which breaks every connection and
- *   refuses new ones. The proxy is interrupted after the file's tests.
+ * @param join connects a client's socket with the database; by default both are piped
+ * @returns `via` changes a database's URL to the proxy; `interrupt` breaks every connection and refuses new ones
  */
 export function provideDatabaseProxy(join: (near: Socket, reach: () => Socket) => void = pipe) {
   const sockets = new Set<Socket>();

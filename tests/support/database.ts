@@ -7,7 +7,7 @@ import { closeDatabase, pool } from "#lib/db/client";
 import { dropDatabase, isDistributed, run, urlOf } from "./nodes.ts";
 import { templateName } from "./postgres.ts";
 
-/** The default environment of every test's process and server. */
+/** The default environment of test processes and servers. */
 export const testEnvironment = {
   AUTH_SECRET: "a secret for tests only, 32 characters and more",
   AUTH_RATE_LIMIT: "off",
@@ -16,7 +16,7 @@ export const testEnvironment = {
 };
 
 /**
- * A separate database for a test file, cloned from the migrated template. Sets this process's environment to it, so that
+ * Creates a database for a test file, cloned from the migrated template, and sets this process's environment, so that
  * `lib` can be called directly.
  */
 export async function freshDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
@@ -35,15 +35,15 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
   };
 }
 
-/** Lets this process use the database of an environment, and forgets the one before. */
+/** Makes this process use the database of an environment instead of the previous one. */
 export async function switchDatabase(environment: Record<string, string>): Promise<void> {
-  setEnv(environment); // first: timers of the file before may open it once more
+  setEnv(environment); // first, since timers of the previous file may open it again
   await closeDatabase();
 }
 
 /**
- * What empties tables as TRUNCATE does, in a tenth of its time, which it takes for a new file of each table and index: most have no
- * page, and few have many.
+ * Empties tables in a tenth of the time of TRUNCATE, which creates a new file for each table and index; most tables are
+ * empty.
  */
 const emptying = (tables: string) => `
   do $$ declare one record; large text; begin
@@ -57,17 +57,18 @@ const emptying = (tables: string) => `
     if large is not null then execute 'truncate ' || large || ' cascade'; end if;
   end $$`;
 
-/** Empties every table but those that tell which migrations were applied and which processes run. */
+/** Empties every table except those of migrations and running processes. */
 export async function emptyDatabase(): Promise<void> {
   const { rows } = await pool().query<{ tables: string }>(
     `select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
      where schemaname = 'public' and tablename not in ('_prisma_migrations', 'process_heartbeat')`,
   );
-  // Plans for what the tables held before could take minutes with what they will hold. Ids below 16384 are the system's tables.
+  // Plans by the statistics of previous rows could take minutes. Ids below 16384 belong to system tables.
   const forget = "delete from pg_statistic where starelid >= 16384";
   const tables = rows[0]?.tables ?? "";
   const remove = isDistributed ? `truncate ${tables} cascade` : emptying(tables);
-  // A worker may hold a lock of a table and wait for another's. It goes on when this lets go of all, before PostgreSQL sees a deadlock.
+  // A worker may have locked one table and wait for another. The timeout releases all locks before PostgreSQL detects
+  // a deadlock.
   const empty = `set local lock_timeout = '0.2s'; delete from pgboss.job; ${remove}; ${forget}`;
   for (let left = 100; ; left -= 1) {
     try {

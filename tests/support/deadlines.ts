@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from "vitest";
 
-/** From now on no `AbortSignal.timeout` ends by itself in this test. @returns those that were made, in their order */
+/** Keeps every `AbortSignal.timeout` from ending by itself in this test. @returns the created ones, in order */
 export function holdDeadlines(): { ms: number; pass: () => void }[] {
   const made: { ms: number; pass: () => void }[] = [];
   const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {

@@ -1,4 +1,4 @@
-// A database's backup, as docs/operations.md says: `pg_dump` while it is in use, restored on another server.
+// Backs up a database as docs/operations.md says: `pg_dump` while it is in use, restored on another server.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { inject } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { closeDatabase } from "#lib/db/client";
-import { startEmbedded } from "#lib/db/embedded";
+import { startEmbedded } from "#lib/db/embedded/embedded";
 import { migrate } from "#lib/db/migrate";
 import { installQueues } from "#lib/queue/queues";
 import { testEnvironment } from "./database.ts";
@@ -16,13 +16,13 @@ import { isDistributed, run, urlOf } from "./nodes.ts";
 
 const execute = promisify(execFile);
 
-/** Another major version than the embedded one, with `pg_dump`, which reads no newer server: Debian's package `postgresql-15`. */
+/** Debian's package `postgresql-15`, whose `pg_dump` can't read the newer embedded server. */
 export const otherBin = "/usr/lib/postgresql/15/bin";
 
-/** Whether a database of this run can be dumped. */
+/** False if databases of this run can't be dumped. */
 export const canDump = !isDistributed && existsSync(`${otherBin}/pg_dump`);
 
-/** As `freshDatabase`, on a server of its own that can be dumped. */
+/** Like `freshDatabase`, on a separate server that can be dumped. */
 export async function startDumped(): Promise<{ url: string; drop: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "spoor-dumped-"));
   const server = await startEmbedded(folder, { programs: otherBin });
@@ -38,10 +38,10 @@ export async function startDumped(): Promise<{ url: string; drop: () => Promise<
   };
 }
 
-/** A URL for those programs, which do not know the parameter yet. */
+/** Removes a parameter that these programs do not know. */
 const forPrograms = (url: string) => url.replace("?require_auth=scram-sha-256", "");
 
-/** Dumps a database. @returns the file's path, and what it has as SQL */
+/** Dumps a database. @returns the file's path and its content as SQL */
 export async function dump(url: string): Promise<{ path: string; text: string }> {
   const path = join(await mkdtemp(join(tmpdir(), "spoor-dump-")), "spoor.dump");
   await execute(`${otherBin}/pg_dump`, [

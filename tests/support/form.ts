@@ -1,6 +1,9 @@
 import type { Server } from "./server.ts";
 
-/** What a browser without script would post of a form in a page, or of its first one: hidden fields and ticked checkboxes. */
+/**
+ * Reads the fields that a browser without script would post (hidden fields and ticked checkboxes), by default of the
+ * page's first form.
+ */
 export function fieldsOf(html: string, formId?: string): Record<string, string> {
   const start = formId === undefined ? "<form" : `<form[^>]*id="${formId}"`;
   const form = new RegExp(`${start}[\\s\\S]*?</form>`).exec(html)?.[0] ?? "";
@@ -13,7 +16,7 @@ export function fieldsOf(html: string, formId?: string): Record<string, string> 
   return fields;
 }
 
-/** An attribute of an element's opening tag; empty where it has none. */
+/** Reads an attribute of an opening tag; empty if it is missing. */
 export const attribute = (tag: string, name: string): string =>
   (new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? "")
     .replaceAll("&quot;", '"')
@@ -22,7 +25,7 @@ export const attribute = (tag: string, name: string): string =>
     .replaceAll("&gt;", ">")
     .replaceAll("&amp;", "&");
 
-/** The fields of a page's first form, with which a browser without script sends it to its server action. */
+/** Reads the fields that a browser without script sends from a page's first form to its server action. */
 export async function readForm(server: Pick<Server, "url">, path: string, headers: Record<string, string> = {}) {
   const fields = fieldsOf(await (await fetch(server.url + path, { headers })).text());
   if (Object.keys(fields).length === 0) throw new Error(`${path} has no form`);
@@ -46,7 +49,7 @@ export function sendForm(
   });
 }
 
-/** The cookies that a response sets, as a browser would send them. */
+/** Formats the cookies of a response as a browser would send them. */
 export const cookiesOf = (response: Response): string =>
   response.headers
     .getSetCookie()

@@ -2,7 +2,7 @@ import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { failJob } from "#lib/ingest/process/attempts";
 
-/** A trace whose messages have these contents. */
+/** Makes a trace whose messages have these contents. */
 export const trace = (sourceId: string, ...contents: string[]) => ({
   sourceId,
   messages: contents.map((content, position) => ({ position, content })),
@@ -21,7 +21,7 @@ export async function acceptFailed(userId: string, ...traces: unknown[]): Promis
   return jobId;
 }
 
-/** How many open queue entries a job has, or all jobs have. */
+/** Counts open queue entries, of one job or of all. */
 export async function entries(jobId?: string): Promise<number> {
   const { rows } = await pool().query(
     `select count(*)::int as count from pgboss.job

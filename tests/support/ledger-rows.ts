@@ -1,11 +1,14 @@
 import type { PoolClient } from "pg";
 
-/** How much is generated, spread evenly over so many days before a moment, and how many traces in a row share their facets. */
+/**
+ * The number of rows to generate, the days before a moment over which they are spread, and the number of consecutive
+ * traces with equal facets.
+ */
 export type LedgerSize = { traces: number; messages: number; days: number; until: Date; together?: number };
 
 /**
- * Fills the ledger's tables of a user without messages: traces, what they used in all and by day, branches, pull requests and
- * projects, each table the exact sum of the ones below it. Every other message used tokens. The same rows for the same size.
+ * Fills a user's ledger tables without messages: traces, their usage in total and by day, branches, pull requests and
+ * projects. Sums agree between tables. Every other message has usage. Equal sizes give equal rows.
  */
 export async function fillLedger(tx: PoolClient, userId: string, size: LedgerSize): Promise<void> {
   const values = [userId, size.traces, size.messages, size.days, size.until];
@@ -16,14 +19,14 @@ export async function fillLedger(tx: PoolClient, userId: string, size: LedgerSiz
   await tx.query("drop table made_message; drop table made_trace");
 }
 
-/** A number from 0 to `below`, by what it is for and a serial number. */
+/** SQL for a reproducible number from 0 to `below`. */
 const pick = (what: string, serial: string, below: number | string) =>
   `((hashtextextended('${what}', ${serial}) & 1152921504606846975) % ${below})::int`;
 
 const facetsOf = (model: string, branch: string) =>
   `hashtextextended(jsonb_build_array(source, ${model}, project, machine, ${branch}, project_id)::text, 0)`;
 
-/** A session and its four sub-agents do one piece of work: with the same agent, in the same project, on the same machine and branch. */
+/** A session and its four sub-agents share agent, project, machine and branch. */
 const makeTraces = `create temp table made_trace as
   select n, $1::uuid as user_id, md5($1::text || n)::uuid as id, source, model, project, machine,
     md5($1::text || project)::uuid as project_id,

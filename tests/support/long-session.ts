@@ -1,6 +1,8 @@
 import { pool } from "#lib/db/client";
 
-/** SQL for the content of the message at position `p`: from one line to hundreds, prose, commands, files and thoughts, as in sessions. */
+/**
+ * SQL for the content of the message at position `p`: prose, commands, files and thoughts of one to hundreds of lines.
+ */
 const contentSql = `case
   when p % 50 = 0 then 'Question ' || p || ': why does the build of module ' || (p % 7) || ' fail?'
   when p % 97 = 0 then '<tool-use data-tool-type="read" data-tool-name="Read"><details>' || chr(10)
@@ -19,7 +21,7 @@ const contentSql = `case
   else 'Answer ' || p || '. ' || repeat('It depends on the order in which the modules are read. ', 1 + p % 9)
   end`;
 
-/** The same of words alone, for what depends on their heights and not on their kinds; at position 2502 is a command with its output. */
+/** SQL for messages of words only, for tests that depend on heights; position 2502 is a command with its output. */
 export const wordsSql = `case p
   when 2502 then '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>' || chr(10)
     || '<summary>Tool use: **Bash**</summary>' || chr(10) || 'Look' || chr(10) || chr(10) || '\`ls\`' || chr(10) || chr(10)
@@ -36,7 +38,7 @@ type Options = {
   content?: string;
 };
 
-/** Stores a session of generated messages from position `first` on, a minute apart. @returns the trace's id */
+/** Stores a session of generated messages, a minute apart, starting at position `first`. @returns the trace's id */
 export async function storeSession(userId: string, options: Options): Promise<string> {
   const {
     messages,

@@ -1,7 +1,7 @@
 import { test } from "vitest";
 
-/** Whether this run may take as long as it needs: `npm run test:long`. */
+/** True in `npm run test:long`. */
 export const isLong = process.env.LONG_TESTS === "on";
 
-/** A test that waits for a limit of seconds, or repeats another at more sizes: it is skipped in `npm test`. */
+/** For tests that wait for seconds or repeat another test at more sizes; `npm test` skips them. */
 export const longTest = test.skipIf(!isLong);

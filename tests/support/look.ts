@@ -5,12 +5,12 @@ import type { Page } from "playwright";
 import { expect } from "vitest";
 import { isLong } from "./long.ts";
 
-/** The rules of axe that depend on colors; all others judge the dark theme as they judge the light one. */
+/** axe's rules that depend on colors; all others give the same result in both themes. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
 /**
- * Waits until nothing fades: half of a fade has a contrast of its own. One may begin a frame later, as where the pointer comes to
- * stand on something else. Runs in the page.
+ * Waits for the end of all fades, during which contrasts differ. A fade may begin a frame later, when the pointer is
+ * above another element. Runs in the page.
  */
 const whatFades = async (): Promise<void> => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -26,7 +26,7 @@ const whatFades = async (): Promise<void> => {
 
 const source = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds in the current page, each with its first element. */
+/** Lists axe's violations in the current page, each with its first element. */
 async function violations(page: Page, options: axe.RunOptions): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(await source);
   return page.evaluate(async (given) => {
@@ -39,26 +39,26 @@ const themes = isLong ? (["dark", "light"] as const) : (["light"] as const);
 
 const wide = 1280;
 export const narrow = 360;
-/** The widths of windows, in pixels, in which a page is opened to be looked at. */
+/** Widths of windows, in pixels. */
 export const widths = isLong ? [wide, narrow] : [wide];
 
-/** By how much the current page is wider than its window. */
+/** Measures how much wider the current page is than its window. */
 const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
 /**
- * Checks the current page: nothing is wider than the window, and axe finds no violation. A long run asks axe in both themes and all
- * windows; else a wide one is made narrow for a moment, where axe's rules would judge the same elements. Where `SCREENSHOTS` names a
- * folder, it stores screenshots there, named with the window's width and the theme.
+ * Checks the current page: nothing is wider than the window, and axe finds no violation. A long run checks both themes
+ * and all widths; a short one runs axe in the wide window only. If `SCREENSHOTS` names a folder, screenshots are stored
+ * there, named by width and theme.
  */
 export async function expectGoodLook(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
-  // A click may just have begun a navigation: between two documents there is no element to measure.
+  // After a click, a navigation may be in progress, and the new document may have no elements yet.
   await page.waitForFunction(() => document.readyState === "complete" && document.documentElement !== null);
   const width = await page.evaluate(() => innerWidth);
   expect(await overflow(page), `${name} is too wide`).toBeLessThanOrEqual(0);
   if (width <= narrow && !isLong) return;
   for (const theme of themes) {
-    // Else the pointer could come to stand on something that moves, and begin a fade while axe measures.
+    // Otherwise an element could move below the pointer and begin a fade while axe measures.
     await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
     await page.evaluate(whatFades);
     if (process.env.SCREENSHOTS)
@@ -69,7 +69,7 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
   if (!isLong) {
     const size = page.viewportSize() ?? { width, height: 800 };
     await page.setViewportSize({ width: narrow, height: size.height });
-    // A script may have to draw a chart anew.
+    // A script may redraw a chart.
     await expect.poll(() => overflow(page), { message: `${name} is too wide at ${narrow} px` }).toBeLessThanOrEqual(0);
     await page.setViewportSize(size);
   }

@@ -6,8 +6,9 @@ import { isDistributed } from "./nodes.ts";
 type Runner = (this: unknown, ...words: unknown[]) => unknown;
 
 /**
- * After the next statement that holds a text, and before whoever awaits it goes on, does something in its transaction, or lets it
- * fail by failing. A trigger can't: on the nodes of a distributed database it may not ask for other rows.
+ * Runs `act` in the transaction of the next statement that contains a text, before its caller continues; if `act`
+ * throws, the statement fails. A trigger can't do this on the nodes of a distributed database, where it may not read
+ * other rows.
  */
 export function afterNext(text: string, act: (tx: pg.Client) => Promise<unknown>): void {
   const ask = pg.Client.prototype.query as Runner;
@@ -23,12 +24,12 @@ export function afterNext(text: string, act: (tx: pg.Client) => Promise<unknown>
   onTestFinished(restore);
 }
 
-/** What waits on a node is no wait for a lock at the coordinator. */
+/** The coordinator does not show waits on its nodes. */
 const lockWaits = isDistributed
   ? "citus_lock_waits"
   : "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
-/** How many connections wait for a lock of another one. */
+/** Counts connections that wait for another connection's lock. */
 export async function waitingForLocks(): Promise<number> {
   const { rows } = await pool().query(`select count(*)::int as count from ${lockWaits}`);
   return rows[0].count;

@@ -1,9 +1,9 @@
 import pg from "pg";
 
-/** Whether the tests run on a distributed database, which has no triggers on the tables that are on its nodes. */
+/** True if the tests run on a distributed database, whose distributed tables can't have triggers. */
 export const isDistributed = process.env.CITUS_DATABASE_URL !== undefined;
 
-/** For `test.skipIf`: whether the database is distributed, and then says why the test is one for a single server. */
+/** For `test.skipIf`: returns true on a distributed database, and prints why the test needs a single server. */
 export function needsOneServer(reason: string): boolean {
   if (isDistributed) process.stdout.write(`A test is skipped on a distributed database: ${reason}.\n`);
   return isDistributed;
@@ -20,7 +20,7 @@ export async function run(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
-/** Ends all connections to a database, and takes none from now on: without any test a cluster's own processes connect to it. */
+/** Ends all connections to a database and refuses new ones, since a cluster's own processes connect to it. */
 export const closeToAll = (node: string, name: string): Promise<void> =>
   run(
     node,
@@ -28,7 +28,7 @@ export const closeToAll = (node: string, name: string): Promise<void> =>
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
   );
 
-/** Drops a database, whoever is connected to it; connections that are just being closed may end by themselves. */
+/** Drops a database and ends its connections; closing ones may end by themselves. */
 export async function dropDatabase(node: string, name: string): Promise<void> {
   await run(
     node,
@@ -45,7 +45,7 @@ export async function dropDatabase(node: string, name: string): Promise<void> {
   await run(node, `drop database ${name} with (force)`);
 }
 
-/** Copies a database of a node, as it is, whoever is connected to it; those connections end. */
+/** Copies a database of a node and ends its connections. */
 export async function copyDatabase(node: string, from: string, to: string): Promise<void> {
   await closeToAll(node, from);
   await run(
@@ -55,7 +55,7 @@ export async function copyDatabase(node: string, from: string, to: string): Prom
   );
 }
 
-/** The same server's URL for another database. */
+/** Returns the URL of another database on the same server. */
 export function urlOf(server: string, database: string): string {
   const url = new URL(server);
   url.pathname = database;
@@ -63,9 +63,9 @@ export function urlOf(server: string, database: string): string {
 }
 
 /**
- * The servers that make a database: one, or the nodes of a cluster, its coordinator first.
+ * Lists the servers of a database: one, or the nodes of a cluster, coordinator first.
  *
- * @param coordinator a database whose extension knows the nodes; they take the same name and password.
+ * @param coordinator a database whose extension knows the nodes, which accept the same name and password
  */
 export async function nodesOf(coordinator: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: coordinator });
@@ -86,7 +86,7 @@ export async function nodesOf(coordinator: string): Promise<string[]> {
   }
 }
 
-/** Tells a coordinator's database of its nodes. It keeps no rows of users itself. */
+/** Registers the nodes in a coordinator's database, which stores no users' rows itself. */
 export async function joinNodes(coordinator: string, workers: { host: string; port: number }[]): Promise<void> {
   const { hostname, port } = new URL(coordinator);
   await run(
@@ -100,7 +100,7 @@ export async function joinNodes(coordinator: string, workers: { host: string; po
 }
 
 /**
- * Makes a database on each node, with the extension, whose coordinator knows the others.
+ * Creates a database with the extension on each node, and registers the nodes at the coordinator.
  *
  * @returns its URLs, the coordinator's first
  */

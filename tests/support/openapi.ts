@@ -18,9 +18,9 @@ type Described = { requestBody?: Content; responses: Record<string, Content> };
 type Example = { where: string; schema: object; value: unknown };
 
 /**
- * The OpenAPI document, for checking values against it.
+ * Checks values against an OpenAPI document.
  *
- * @param served the document; by default the one of this process.
+ * @param served the document; by default this process's
  */
 export function shapes(served: object = openApiDocument()) {
   const document = served as { paths: Record<string, Record<string, Described>> };
@@ -29,7 +29,7 @@ export function shapes(served: object = openApiDocument()) {
   ajv.addSchema({ $id: "document", ...document });
 
   const checks = new Map<string, ValidateFunction>();
-  /** Checks values against a schema of the document, whose references are resolved within it; many places have the same one. */
+  /** Checks values against a schema of the document and caches the compiled check, since many places share a schema. */
   const checkOf = (schema: object): ValidateFunction => {
     const whole = JSON.stringify(schema).replaceAll('"#/', '"document#/');
     const check = checks.get(whole) ?? ajv.compile(JSON.parse(whole));
@@ -58,7 +58,7 @@ export function shapes(served: object = openApiDocument()) {
   const answerOf = (path: string, method: string, status: string): Content | undefined =>
     document.paths[path]?.[method]?.responses[status];
 
-  /** The schema of an answer's first media type. */
+  /** Finds the schema of a response's first media type. */
   const schemaOf = (path: string, method: string, status: string): object =>
     Object.values(answerOf(path, method, status)?.content ?? {})[0]?.schema ?? {};
 

@@ -5,19 +5,19 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 
 const program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"].find(existsSync);
 
-/** Whether this machine has PgBouncer (Debian's package `pgbouncer`). */
+/** True if this machine has PgBouncer (Debian's package `pgbouncer`). */
 export const hasPgbouncer = program !== undefined;
 
 /**
  * Starts PgBouncer in transaction mode in front of a server.
  *
- * @param serverUrl of any of its databases; its account is used for all of them.
- * @param settings besides those that are needed here.
- * @returns `via`, which makes a database's URL lead through it
+ * @param serverUrl any database of the server; its account is used for all
+ * @param settings additional settings
+ * @returns `via` changes a database's URL to PgBouncer
  */
 export async function startPgbouncer(serverUrl: string, settings: Record<string, string | number> = {}) {
   const { hostname, port, username, password } = new URL(serverUrl);
@@ -35,7 +35,7 @@ export async function startPgbouncer(serverUrl: string, settings: Record<string,
     file,
     `[databases]\n* = host=${hostname} port=${port} ${account}\n[pgbouncer]\n${lines.join("\n")}\n`,
   );
-  await chmod(folder, 0o755); // as root it serves as another account
+  await chmod(folder, 0o755); // as root it switches to another account
   const asOther = process.getuid?.() === 0 ? ["--user=nobody"] : [];
   const child = spawn(program ?? "", ["--quiet", ...asOther, file], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
@@ -48,7 +48,7 @@ export async function startPgbouncer(serverUrl: string, settings: Record<string,
       const changed = new URL(url);
       changed.hostname = "127.0.0.1";
       changed.port = String(listenPort);
-      changed.searchParams.delete("require_auth"); // it asks for nothing
+      changed.searchParams.delete("require_auth"); // PgBouncer requires no password
       return changed.href;
     },
     stop: async () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { crc32, deflateSync } from "node:zlib";
 
-/** A picture as a client sends it, with what a message says of it. */
+/** A picture as a client sends it, with its reference in a message. */
 export type Sample = { bytes: Buffer<ArrayBuffer>; sha256: string; mediaType: string };
 
 export const sampleOf = (bytes: Buffer<ArrayBuffer>, mediaType = "image/png"): Sample => ({
@@ -10,14 +10,14 @@ export const sampleOf = (bytes: Buffer<ArrayBuffer>, mediaType = "image/png"): S
   sha256: createHash("sha256").update(bytes).digest("hex"),
 });
 
-/** A PNG of one colour that a browser shows, different each time. */
+/** Makes a valid PNG of one colour, different each time. */
 export function makePng({
   width = 8,
   height = 8,
   color = [...randomBytes(3)],
-  /** Bytes that make it larger. */
+  /** Number of bytes to add. */
   extra = 0,
-  /** The height that its header tells, where that is not its own. */
+  /** A false height for the header. */
   told = undefined as number | undefined,
 } = {}): Sample {
   const row = Buffer.concat([Buffer.from([0]), Buffer.concat(Array.from({ length: width }, () => Buffer.from(color)))]);
@@ -39,11 +39,11 @@ function chunk(type: string, data: Uint8Array = new Uint8Array()): Buffer {
   return Buffer.concat([head, body, sum]);
 }
 
-/** A message's metadata that names pictures. */
+/** Makes a message's metadata with references to pictures. */
 export const naming = (...pictures: Sample[]) => ({
   pictures: pictures.map(({ sha256, mediaType, bytes }) => ({ sha256, mediaType, bytes: bytes.length })),
 });
 
-/** The line that stands for a picture in a message's text. */
+/** Formats a picture's placeholder in a message's text. */
 export const placeholderOf = ({ mediaType, bytes }: Sample): string =>
   `[image: ${mediaType}, ${Math.ceil(bytes.length / 1024)} KiB]`;

@@ -4,8 +4,8 @@ import { type Server, someAddress } from "./server.ts";
 type Answer = { status: number; text: string; location: string | null };
 
 /**
- * What a browser without script does: keeps cookies, sends JSON or a page's form as it stands in its HTML. Every request comes
- * from an address of its own, so that limits by address do not count.
+ * Acts as a browser without script: keeps cookies, and sends JSON or a page's form. Every request has another address,
+ * so that limits by address do not apply.
  */
 export function plainBrowser(server: Server) {
   const cookies = new Map<string, string>();
@@ -29,7 +29,7 @@ export function plainBrowser(server: Server) {
   const post = (path: string, body: unknown) =>
     send(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
-  /** Opens a page. @returns what the form sends whose button has this name */
+  /** Opens a page. @returns the fields of the form that has this button */
   async function open(path: string, button: string): Promise<FormData> {
     const { text } = await send(path);
     const form = [...text.matchAll(/<form\b.*?<\/form>/gs)]
@@ -51,7 +51,7 @@ export function plainBrowser(server: Server) {
     return send(path, { method: "POST", body });
   }
 
-  /** Opens a page and sends the form whose button has this name. */
+  /** Opens a page and sends the form that has this button. */
   const submit = async (path: string, button: string, fields: Record<string, string>): Promise<Answer> =>
     sendForm(path, await open(path, button), fields);
 
@@ -60,7 +60,7 @@ export function plainBrowser(server: Server) {
   return { send, post, open, sendForm, submit, forget, has: (name: string) => cookies.has(name) };
 }
 
-/** The opening tag of a form's button, by its text. */
+/** Finds the opening tag of a form's button by its text. */
 function buttonOf(form: string, name: string): string | undefined {
   const buttons = [...form.matchAll(/(<button\b[^>]*>)(.*?)<\/button>/gs)];
   return buttons.find(([, , inner = ""]) => inner.replaceAll(/<[^>]*>/g, "") === name)?.[1];

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { startEmbedded } from "#lib/db/embedded";
+import { startEmbedded } from "#lib/db/embedded/embedded";
 import { migrate } from "#lib/db/migrate";
 import { distribute } from "#lib/db/sql/distribute";
 import { installQueues } from "#lib/queue/queues";
@@ -11,9 +11,9 @@ import { closeToAll, makeClusterDatabase, nodesOf, run, urlOf } from "./nodes.ts
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** A URL of the test server's maintenance database; `freshDatabase` clones the template beside it. */
+    /** A URL of the test server's maintenance database. */
     postgresUrl: string;
-    /** The same of each node of a cluster, its coordinator first; of one server only that. */
+    /** The same for each node of a cluster, coordinator first; a single server is the only entry. */
     nodes: string[];
   }
 }
@@ -24,8 +24,8 @@ type Running = { nodes: string[]; stop: () => Promise<void> };
 const globals = globalThis as typeof globalThis & { spoorTestPostgres?: Promise<Running>; spoorTestUsers?: number };
 
 /**
- * Starts one PostgreSQL for the whole run, or takes the cluster of CITUS_DATABASE_URL, and creates the template from which
- * every test file's database is cloned.
+ * Starts one PostgreSQL for the run, or uses the cluster of CITUS_DATABASE_URL, and creates the template for every test
+ * file's database.
  */
 async function start(): Promise<Running> {
   const coordinator = process.env.CITUS_DATABASE_URL;
@@ -35,13 +35,13 @@ async function start(): Promise<Running> {
     return { nodes, stop: async () => {} };
   }
   const folder = await mkdtemp(join(tmpdir(), "spoor-test-"));
-  const server = await startEmbedded(folder, { tcp: true }); // proxies of tests stand before a port
-  // What the system itself loses is not tested here, and every database that is made or dropped would wait for the disk.
+  const server = await startEmbedded(folder, { tcp: true }); // proxies of tests need a port
+  // No test needs crash safety of the system, and creating or dropping a database would wait for the disk.
   await run(
     server.url,
     "alter system set fsync = off",
     "alter system set full_page_writes = off",
-    "alter system set autovacuum = off", // it would come in the middle of some test
+    "alter system set autovacuum = off", // autovacuum could interrupt a test
     "select pg_reload_conf()",
   );
   await run(server.url, `create database ${templateName}`);
@@ -58,7 +58,7 @@ async function makeDistributedTemplate(nodes: string[]): Promise<void> {
   const [template] = await makeClusterDatabase(nodes, templateName);
   await migrate(template, () => installQueues(template));
   await distribute(template, () => {});
-  // A database is only cloned while nobody is connected to it, and the extension's own process is.
+  // A database can only be cloned without connections, and the extension's process has one.
   for (const node of nodes) await closeToAll(node, templateName);
 }
 
@@ -66,7 +66,7 @@ export default async function setup(project: TestProject) {
   globals.spoorTestUsers = (globals.spoorTestUsers ?? 0) + 1;
   globals.spoorTestPostgres ??= start();
   const { nodes, stop } = await globals.spoorTestPostgres;
-  // What `jobs` starts of processes is a worker at most, which needs no Next.
+  // `jobs` start no more than a worker, which does not need Next.
   if (project.name === "jobs") await buildProgramsIfNeeded();
   else await buildIfNeeded((line) => project.vitest.logger.log(line));
   project.provide("postgresUrl", nodes[0] ?? "");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Server } from "./server.ts";
 
-/** Runs in a thread of its own, so that the attacker's work in the test's process does not count as the server's. */
+/** Runs in a separate thread, so that the attacker's work in the test's process does not distort the measurement. */
 const probe = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { Agent, get } = require("node:http");
@@ -23,13 +23,13 @@ parentPort.once("message", () => {
 parentPort.postMessage("asking");
 `;
 
-/** For tests of response times, which other work on the machine can only lengthen: the best of three counts. */
+/** For tests of response times: the best of three counts, since other work on the machine only lengthens them. */
 export const bestOfThree = { retry: 2 };
 
-/** How the server's health answered meanwhile: milliseconds, and answers other than 200. */
+/** Response times of the server's health in milliseconds, and the number of answers other than 200. */
 export type Pulse = { asked: number; p50: number; p99: number; max: number; failed: number };
 
-/** Asks for the server's health every 10 ms while some work runs. */
+/** Requests the server's health every 10 ms while `work` runs. */
 export async function takePulse(server: Server, work: () => Promise<void>): Promise<Pulse> {
   const worker = new Worker(probe, { eval: true, workerData: `${server.url}/api/health` });
   await once(worker, "message");

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Makes a generator of numbers from 0 to below 1, the same ones for the same seed (mulberry32). */
+/** Makes a generator of reproducible numbers from 0 to below 1 (mulberry32). */
 export function makeRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -11,5 +11,5 @@ export function makeRandom(seed: number): () => number {
   };
 }
 
-/** Makes a text of so many characters that can't be compressed. */
+/** Makes an incompressible text of a given length. */
 export const makeNoise = (length: number): string => randomBytes(length).toString("base64").slice(0, length);

@@ -2,10 +2,10 @@ import { onTestFinished } from "vitest";
 import { pool } from "#lib/db/client";
 
 /**
- * Has PostgreSQL refuse changes of rows until the function that it returns is called, or the test ends.
+ * Makes PostgreSQL refuse changes of rows until the returned function is called or the test ends.
  *
  * @param change such as "insert on trace"
- * @param options `when` is a condition of the trigger, `message` what the error says, `code` its SQLSTATE
+ * @param options `when` is a condition of the trigger, `message` the error's text, `code` its SQLSTATE
  */
 export async function refuse(
   change: string,

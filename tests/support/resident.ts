@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The resident memory of the child process that runs a file, built or not, from /proc; 0 on other systems than Linux. */
+/**
+ * Reads the resident memory of the child process that runs a file (built or source) from /proc; 0 on other systems than
+ * Linux.
+ */
 export function residentBytes(file: string): number {
   const children = list("/proc/self/task").flatMap((id) => read(`/proc/self/task/${id}/children`).trim().split(" "));
   const pid = children.find((id) => read(`/proc/${id}/cmdline`).includes(file));
@@ -11,7 +14,7 @@ export function residentBytes(file: string): number {
 const list = (path: string) => orNothing(() => readdirSync(path)) ?? [];
 const read = (path: string) => orNothing(() => readFileSync(path, "utf8")) ?? "";
 
-/** Processes end while they are looked at. */
+/** A process may end while it is examined. */
 function orNothing<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -1,12 +1,12 @@
 import { zstdDecompressSync } from "node:zlib";
 import { pool } from "#lib/db/client";
-import { forEachPosting } from "#lib/search/block";
-import { forEachTerm } from "#lib/search/terms";
-import { decodeWords, firstWordBucket } from "#lib/search/vocabulary";
+import { forEachPosting } from "#lib/search/index/block";
+import { forEachTerm } from "#lib/search/index/terms";
+import { decodeWords, firstWordBucket } from "#lib/search/index/vocabulary";
 
 const zstdMagic = "28b52ffd";
 
-/** A table with the rows in which a text was found, as JSON without the columns that are bytes. */
+/** A row in which a text was found, as JSON without columns of bytes. */
 type Residue = { table: string; row: string };
 
 /**
@@ -43,7 +43,7 @@ function decode(hex: string): string {
   return hex.startsWith(zstdMagic) ? `${zstdDecompressSync(bytes)}` : `${bytes}`;
 }
 
-/** All words that the search index remembers, of any user. */
+/** Lists all words in the search index, of all users. */
 export async function indexedWords(): Promise<string[]> {
   const { rows } = await pool().query<{ postings: Buffer }>("select postings from search_bucket where bucket >= $1", [
     firstWordBucket,
@@ -51,7 +51,7 @@ export async function indexedWords(): Promise<string[]> {
   return rows.flatMap(({ postings }) => decodeWords(postings).map(({ word }) => word));
 }
 
-/** All terms with a posting anywhere in the search index, of any user. */
+/** Lists all terms with a posting in the search index, of all users. */
 export async function indexedTerms(): Promise<Set<number>> {
   const { rows } = await pool().query<{ bucket: number; postings: Buffer; bits: number }>(
     `select bucket, search_bucket.postings, bits from search_bucket
@@ -65,7 +65,7 @@ export async function indexedTerms(): Promise<Set<number>> {
   return terms;
 }
 
-/** Whether any term of a text has a posting in the search index, of any user. */
+/** Returns true if any term of a text has a posting in the search index, of any user. */
 export async function isIndexed(text: string): Promise<boolean> {
   const indexed = await indexedTerms();
   let isFound = false;

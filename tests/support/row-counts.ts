@@ -3,10 +3,10 @@ import type { PoolClient } from "pg";
 type RowCounts = { read: number; inserted: number; changed: number };
 
 /**
- * Counts the rows that a transaction reads, inserts, and updates or deletes while `run` runs. It subtracts what was counted
- * before, because a connection keeps the counts of earlier transactions for up to a second.
+ * Counts the rows that a transaction reads, inserts, and updates or deletes while `run` runs. It subtracts earlier
+ * counts, because a connection keeps those of previous transactions for up to a second.
  *
- * @param tables which tables count; all by default
+ * @param tables the tables to count; all by default
  */
 export async function countRows<T>(
   tx: PoolClient,

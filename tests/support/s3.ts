@@ -8,12 +8,12 @@ import { join } from "node:path";
 
 const require = createRequire(import.meta.url);
 
-/** What the store does with requests: the last three take the body, and then refuse, say nothing, or break off. */
+/** The store's behavior: the last three read the body, and then refuse, do not answer, or disconnect. */
 export type Mood = "well" | "full" | "forbidden" | "silent" | "breaking";
 
 const statuses = { full: 507, forbidden: 403 };
 
-/** An S3 server of its own process that stores on disk, behind a proxy that can be in a bad mood. It keeps objects in `folder`; `stop` ends both. */
+/** Starts an S3 server that stores objects in `folder`, and a proxy that can simulate failures. `stop` ends both. */
 export async function startS3() {
   const folder = await mkdtemp(join(tmpdir(), "spoor-s3-"));
   let server = await start(folder);
@@ -56,7 +56,7 @@ export async function startS3() {
     setMood: (next: Mood) => {
       mood = next;
     },
-    /** Refuses to delete objects with a part of a key. */
+    /** Refuses to delete objects whose key contains this. */
     keep: (part: string | undefined) => {
       kept = part;
     },
@@ -83,7 +83,7 @@ function start(folder: string): Promise<{ child: ChildProcess; port: number }> {
     "--silent",
   ];
   const child = spawn(process.execPath, [require.resolve("s3rver/bin/s3rver.js"), ...words], {
-    // Its errors by a pipe: while a process that a failed file left behind has the test's own stderr, the run does not end.
+    // Its errors go to a pipe: a process left by a failed file would keep the run from ending if it had the test's stderr.
     stdio: ["ignore", "pipe", "pipe"],
   });
   child.stderr.pipe(process.stderr, { end: false });
@@ -98,7 +98,7 @@ function start(folder: string): Promise<{ child: ChildProcess; port: number }> {
   });
 }
 
-/** With all headers as they came: the Host is part of a request's signature. */
+/** Forwards all headers unchanged, because the Host is part of a request's signature. */
 function forward(port: number, incoming: IncomingMessage, answer: ServerResponse): void {
   const { method, url, headers } = incoming;
   const outgoing = request({ host: "127.0.0.1", port, method, path: url, headers, setHost: false }, (from) => {

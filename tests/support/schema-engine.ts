@@ -1,4 +1,4 @@
-// Prisma's schema engine as WASM, for tests only: it holds lib/db/migrate.ts and the migrations against Prisma itself.
+// Prisma's schema engine as WASM, to compare lib/db/migrate.ts and the migrations with Prisma.
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import pg from "pg";
 
 const filters = { externalTables: [], externalEnums: [] };
 
-/** The SQL that creates the tables of `prisma/schema.prisma` in an empty database. */
+/** Returns the SQL that creates the tables of `prisma/schema.prisma` in an empty database. */
 export async function schemaScript(databaseUrl: string): Promise<string> {
   const content = await readFile("prisma/schema.prisma", "utf8");
   return withEngine(databaseUrl, async (engine) => {
@@ -24,7 +24,7 @@ export async function schemaScript(databaseUrl: string): Promise<string> {
   });
 }
 
-/** What `prisma migrate deploy` does. @returns the names of the migrations it applied */
+/** Does what `prisma migrate deploy` does. @returns the names of the applied migrations */
 export async function deployWithPrisma(databaseUrl: string, folder?: string): Promise<string[]> {
   const migrationsList = await readMigrations(folder);
   const { appliedMigrationNames } = await withEngine(databaseUrl, (engine) =>
@@ -33,7 +33,7 @@ export async function deployWithPrisma(databaseUrl: string, folder?: string): Pr
   return appliedMigrationNames;
 }
 
-/** What `prisma migrate status` reports. */
+/** Returns the report of `prisma migrate status`. */
 export async function diagnoseWithPrisma(databaseUrl: string, folder?: string) {
   const migrationsList = await readMigrations(folder);
   return withEngine(databaseUrl, (engine) =>
@@ -72,7 +72,7 @@ async function withEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) =
   factory.connect = async () => {
     const adapter = await connect();
     opened.push(adapter);
-    // As the CLI's native engine does: the adapter would split a script at every semicolon, inside quotes as well.
+    // Does what the CLI's native engine does; the adapter would split a script at every semicolon, even in quotes.
     adapter.executeScript = async (script) => void (await database.query(script));
     return adapter;
   };

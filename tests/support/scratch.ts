@@ -1,16 +1,16 @@
-// One folder a run for all that tests and the processes they start put beside them: it is what TMPDIR names to them.
+// Makes TMPDIR one folder per run for tests and the processes that they start.
 import { chmod, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const prefix = "spoor-tests-";
-/** What a test leaves running may write for a moment. */
+/** Processes left by a test may still write for a moment. */
 const removal = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
 
 type Scratch = { folder: string; before: string | undefined };
 const globals = globalThis as typeof globalThis & { spoorScratch?: Promise<Scratch>; spoorScratchUsers?: number };
 
-/** A file system in memory, where the system has one with room: most of what tests write is gone a second later. */
+/** A file system in memory, if it has enough space: most files of tests are deleted within a second. */
 const inMemory = "/dev/shm";
 const minFreeBytes = 4 * 2 ** 30;
 
@@ -49,7 +49,7 @@ async function close({ folder, before }: Scratch): Promise<void> {
   await rm(folder, removal);
 }
 
-/** The first of each project's: what the next ones and the tests make is within the folder, and goes with it after the last. */
+/** Runs first in each project, so the folder contains the files of the later set-ups and tests, and is removed last. */
 export default async function setup() {
   globals.spoorScratchUsers = (globals.spoorScratchUsers ?? 0) + 1;
   globals.spoorScratch ??= open();

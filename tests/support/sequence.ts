@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** How files say that they take the shared server without a worker. Where this is wrong, a worker is started once more than needed. */
+/**
+ * Matches files that use the shared server without a worker. A wrong match only starts a worker once more than needed.
+ */
 const without = /worker: false|provideList\(|provideSignedIn\((?!.*true\))/;
 
-/** A project's files that want a worker come before those that want none: the shared server's is started once. */
+/** Runs a project's files with a worker first, so that the shared server's worker is started only once. */
 export default class WorkerFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -7,7 +7,7 @@ import { openSetup } from "#lib/auth/setup";
 import { setEnv } from "#lib/core/env";
 import type { Scope } from "#lib/core/fields";
 import { closeDatabase, pool } from "#lib/db/client";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { program, supervise } from "#server/processes";
@@ -16,7 +16,7 @@ import { emptyDatabase, freshDatabase, switchDatabase, testEnvironment } from ".
 import { tell, tellable } from "./told.ts";
 
 export const setupToken = "a set-up token for tests";
-/** The secret that `/api/cron` and `/api/metrics` of a shared server take. */
+/** The secret of `/api/cron` and `/api/metrics` on a shared server. */
 export const operatorSecret = "an operator's secret for tests";
 
 const processes = {
@@ -24,22 +24,25 @@ const processes = {
   worker: { name: "worker", words: [program("worker")] },
 };
 
-/** Options of Node by which a server's processes read the hashes of this one, which `cheap-hashes.ts` may have made cheap. */
+/**
+ * Node's options with which a server's processes accept this process's hashes, which `cheap-hashes.ts` may have made
+ * cheap.
+ */
 export const hashOptions = (): string[] =>
   "spoorHashesAreCheap" in globalThis ? [`--import=${new URL("./cheap-hashes.ts", import.meta.url).href}`] : [];
 
 type Options = {
   worker?: boolean;
   environment?: Record<string, string>;
-  /** What the token of `provideOwnedServer` may do; by default what a client gets that asks for nothing. */
+  /** Scopes of the token of `provideOwnedServer`; by default those of a client that requests none. */
   scopes?: readonly Scope[];
   /** Changes the URL by which the server, but not the test, reaches its database. */
   via?: (databaseUrl: string) => Promise<string>;
-  /** The socket where its web process is told other variables. */
+  /** The socket that accepts other variables for its web process. */
   tellAt?: string;
 };
 
-/** A built server with its own database, and a worker unless `worker` is false. */
+/** Starts a built server with its own database, and a worker unless `worker` is false. */
 export async function startServer(options: Options = {}) {
   Object.assign(owner, freshOwner);
   const database = await freshDatabase();
@@ -52,7 +55,7 @@ export async function startServer(options: Options = {}) {
     BASE_URL: url,
     SETUP_TOKEN: setupToken,
     NODE_ENV: "production",
-    // A run's later servers start from what its former ones compiled.
+    // Later servers of a run use code that earlier ones compiled.
     NODE_COMPILE_CACHE: join(tmpdir(), "spoor-compiled"),
     ...options.environment,
   };
@@ -70,7 +73,7 @@ export async function startServer(options: Options = {}) {
     environment,
     /** Starts a worker for it, which its caller stops. */
     startWorker: () => supervise([processes.worker], started),
-    /** What its processes have asked the database of tenant tables. */
+    /** The statements of its processes on tenant tables. */
     statements: () => statements.read(),
     stop: async () => {
       await running.stop();
@@ -86,11 +89,11 @@ export type Server = Pick<Started, "url" | "stop">;
 /** The database that the files of a Vitest worker share. */
 const kept = globalThis as typeof globalThis & { spoorTestDatabase?: Record<string, string> };
 
-/** A database for the test file that awaits it: that of the files before, emptied. @returns its owner's account */
+/** Provides the shared database, emptied, for a test file. @returns its owner's account */
 export async function provideOwner(): Promise<{ userId: string }> {
   if (kept.spoorTestDatabase) {
     setEnv({ ...kept.spoorTestDatabase, SETUP_TOKEN: setupToken });
-    // The pool may be one of another database, which the file before has used or its timers have opened once more.
+    // The pool may belong to another database that the previous file used, or that its timers opened again.
     if (pool().options.connectionString !== kept.spoorTestDatabase.DATABASE_URL) await closeDatabase();
     await emptyDatabase();
     await pool().query("delete from process_heartbeat");
@@ -103,15 +106,15 @@ export async function provideOwner(): Promise<{ userId: string }> {
   return { userId: await makeUser() };
 }
 
-/** The server of all files of a run whose environment it can be told, and the worker that the file before may have left it. */
+/** The shared server of a run, and the worker that the previous file may have started. */
 const shared: { server?: Promise<Started>; worker?: { stop: () => Promise<void> } | undefined; told: string[] } = {
   told: [],
 };
 
-/** The secrets of an operator that it has. */
+/** The operator's secrets of the shared server. */
 const sharedEnvironment = { CRON_SECRET: operatorSecret, METRICS_TOKEN: operatorSecret };
 
-/** What a web process reads at each request, and a worker does not. */
+/** Variables that a web process reads at each request and a worker does not read. */
 const readAnew = new Set([
   "AUTH_RATE_LIMIT",
   "CRON_SECRET",
@@ -127,8 +130,8 @@ const readAnew = new Set([
 ]);
 
 /**
- * A server for the test file that awaits it. It is one that the files before have used, emptied, and told the file's own environment;
- * where that is read at its start, the file has its own, stopped after the file's last test.
+ * Provides a server for a test file: the shared one, emptied, with the file's environment. If a variable is only read
+ * at the start, the file gets its own server, which is stopped after its last test.
  */
 export async function provideServer(options: Options = {}): Promise<Started> {
   if (options.via || Object.keys(options.environment ?? {}).some((name) => !readAnew.has(name))) {
@@ -143,7 +146,7 @@ export async function provideServer(options: Options = {}): Promise<Started> {
   return shareServer(options);
 }
 
-/** The server that files share, as one of them wants it. */
+/** Prepares the shared server for a file. */
 async function shareServer({ worker, environment }: Options = {}): Promise<Started> {
   const tellAt = join(tmpdir(), `spoor-tell-${process.pid}`);
   const isNew = shared.server === undefined;
@@ -168,7 +171,7 @@ async function shareServer({ worker, environment }: Options = {}): Promise<Start
   return { ...server, environment: { ...server.environment, ...environment } };
 }
 
-/** As `provideServer`, with its owner's account and a token of theirs. */
+/** Like `provideServer`, with an owner's account and token. */
 export async function provideOwnedServer(
   options?: Options,
 ): Promise<{ server: Started; userId: string; token: string }> {
@@ -177,7 +180,7 @@ export async function provideOwnedServer(
   return { server, userId, token: await logIn(server, userId, undefined, options?.scopes) };
 }
 
-/** The account that `makeUser` creates first; a file may change it. */
+/** The first account that `makeUser` creates; a file may change it. */
 export const owner = { name: "Ada", email: "ada@example.org", password: "correct horse battery" };
 const freshOwner = { ...owner };
 
@@ -190,7 +193,7 @@ export async function makeUser(account = owner): Promise<string> {
   return found.rows[0]?.id ?? "";
 }
 
-/** A token from a device login over HTTP that `userId` approved as its client asked. */
+/** Gets a token by a device login over HTTP that `userId` approves with the requested scopes. */
 export async function logIn(
   server: Server,
   userId: string,
@@ -208,7 +211,7 @@ export async function logIn(
   return token;
 }
 
-/** An address that no other test uses, for limits by address. */
+/** Makes an address that no other test uses, for limits by address. */
 export const someAddress = () => `10.${octet()}.${octet()}.${octet()}`;
 const octet = () => Math.floor(Math.random() * 256);
 

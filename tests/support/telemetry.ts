@@ -1,6 +1,6 @@
 import { pool } from "#lib/db/client";
 
-/** A report with the required fields alone. */
+/** A report with only the required fields. */
 export const card = {
   schema: 1,
   deviceId: "d",
@@ -13,10 +13,10 @@ export const card = {
 
 let device = 0;
 
-/** A report of a device of its own. */
+/** Makes a report of a new device. */
 export const report = (more: object) => ({ ...card, deviceId: `device-${device++}`, ...more });
 
-/** How much telemetry is stored. */
+/** Counts stored telemetry. */
 export async function storedTelemetry() {
   const { rows } = await pool().query(
     `select (select count(*)::int from telemetry_report) as reports, (select count(*)::int from diagnostic) as diagnostics,

@@ -1,22 +1,22 @@
-// Loaded into the web process that test files share (`--import`): it takes variables of the environment while it runs.
+// Loaded into the shared web process (`--import`), to change its environment variables while it runs.
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { isMainThread } from "node:worker_threads";
 
-/** Names the socket where a process listens for variables. */
+/** The variable that names the socket on which a process accepts variables. */
 const place = "SPOOR_TESTS_TELL_AT";
 
 type Variables = Record<string, string | undefined>;
 
-/** What a process is started with that can be told variables at `socket`. */
+/** The options for a process that accepts variables at `socket`. */
 export const tellable = (socket: string): { option: string; environment: Record<string, string> } => ({
   option: `--import=${import.meta.url}`,
   environment: { [place]: socket },
 });
 
-/** Sets variables of a process that listens at `socket`; undefined unsets. They hold for its next request. */
+/** Sets variables of a process that listens at `socket`; undefined unsets. They apply to its next request. */
 export async function tell(socket: string, variables: Variables): Promise<void> {
   const connection = connect({ path: socket, allowHalfOpen: true }).resume();
   connection.end(JSON.stringify(Object.entries(variables)));

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** The current six digits of an authenticator for a base32 secret (RFC 6238 with SHA-1 and 30 seconds). */
+/** Computes an authenticator's current six digits for a base32 secret (RFC 6238 with SHA-1 and 30 seconds). */
 export function totp(secret: string, at = Date.now()): string {
   const bits = [...secret.replace(/[=\s]/g, "").toUpperCase()]
     .map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"))

@@ -10,7 +10,7 @@ const script = `import { existsSync, readFileSync } from "node:fs";
     process.stderr.write("\\nused " + memory + " KiB, " + (userCPUTime + systemCPUTime) + " µs\\n");
   });`;
 
-/** The value of Node's `--import` for that. */
+/** The value of Node's `--import` that loads the script. */
 export const tellUsage = `data:text/javascript,${encodeURIComponent(script)}`;
 
 /** Parses such a process's stderr: its peak memory in MiB, and its CPU time in seconds. */

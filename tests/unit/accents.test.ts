@@ -1,7 +1,7 @@
 // What is made of accents, in a time that would grow with the square of their number, would keep a process busy for minutes.
 import { expect, test } from "vitest";
-import { hashPassword, verifyPassword } from "#lib/auth/hashing";
-import { composed } from "#lib/search/terms";
+import { hashPassword, verifyPassword } from "#lib/auth/passwords/hashing";
+import { composed } from "#lib/search/index/terms";
 
 /** Accents that are to be brought into another order. */
 const accents = (count: number) => "\u0301".repeat(count / 2) + "\u0316".repeat(count / 2);

@@ -18,7 +18,7 @@ import {
   siZedindustries,
 } from "simple-icons";
 import { expect, test } from "vitest";
-import { names } from "../../app/components/agent-icons.ts";
+import { names } from "../../app/components/values/agent-icon.tsx";
 
 const icons: Record<string, { path: string }> = {
   amp: siAmp,

@@ -6,7 +6,7 @@ import { releaseAll } from "#lib/core/memory";
 import { rememberArrival } from "#lib/http/arrival";
 import { withBody } from "#lib/http/body";
 import { blockBytes, withBlock } from "#lib/http/body-memory";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader } from "#lib/http/headers";
 
 const MiB = 1 << 20;
 const lent = (bytes: number | undefined) => withBlock(bytes, async (block) => block);

@@ -72,8 +72,8 @@ test("characters are composed where the length is bounded first: that takes a ti
   expect(composing.toSorted()).toEqual([
     "cli/adapters/values.ts",
     "common/evidence/spelling.ts",
-    "lib/auth/hashing.ts",
-    "lib/search/terms.ts",
-    "lib/search/unit.ts",
+    "lib/auth/passwords/hashing.ts",
+    "lib/search/index/terms.ts",
+    "lib/search/index/unit.ts",
   ]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isTokenText } from "#lib/auth/tokens";
+import { normalizeUserCode } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
-import { normalizeUserCode } from "#lib/device/user-codes";
 
 describe("a user code", () => {
   test.each(["WDJB-MJHT", "wdjbmjht", " wdjb mjht ", "WD-JB-MJ-HT", "WDJB–MJHT"])("%j is read as WDJBMJHT", (typed) => {

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { instant } from "#lib/core/fields";
 import { addDays, getDayStart } from "#lib/usage/days";
-import { parseFilterDay } from "../../app/(app)/traces/dates.ts";
-import { readListParams } from "../../app/(app)/traces/filters.ts";
-import { isoDay } from "../../app/components/date-format.ts";
+import { parseFilterDay, readListParams } from "../../app/(app)/traces/filters/filters.ts";
+import { isoDay } from "../../app/components/values/date-format.ts";
 
 test.each([
   ["2016-12-31T23:59:60Z", "2017-01-01"],

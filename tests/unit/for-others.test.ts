@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { maskForOthers } from "#common/secrets/mask";
-import { forOthers, isWithin, readHiddenNames, textForOthers } from "#lib/traces/for-others";
-import { countHomes } from "#lib/traces/homes";
-import { makeHider, maskPieces } from "#lib/traces/masked";
+import { forOthers, isWithin, readHiddenNames, textForOthers } from "#lib/masking/for-others";
+import { countHomes } from "#lib/masking/home-folders";
+import { makeHider, maskPieces } from "#lib/masking/mask-pieces";
 import { sharingIn } from "../../app/(app)/traces/[id]/share/range";
 
 test.each([

@@ -1,7 +1,7 @@
 import { scryptSync } from "node:crypto";
 import { hashPassword as hashEarlier } from "better-auth/crypto";
 import { afterEach, expect, test, vi } from "vitest";
-import { hashPassword, inTurn, isOutdated, verifyPassword } from "#lib/auth/hashing";
+import { hashPassword, inTurn, isOutdated, verifyPassword } from "#lib/auth/passwords/hashing";
 import { forRequest } from "#lib/core/current-request";
 
 // A hash takes a core for 0.2 s, and much longer where there is none.

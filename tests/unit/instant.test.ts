@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { instant, parseInstant, utcInstant } from "#lib/core/fields";
-import { traceFilter } from "#lib/traces/schema";
+import { traceFilter } from "#lib/search/schema";
 import { read } from "./batches.ts";
 
 /** Times that are taken, each with the same time as JavaScript writes it. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { addKeys, knownKeys, readKey } from "../../app/components/key-registry.ts";
+import { addKeys, knownKeys, readKey } from "../../app/components/shell/keys.tsx";
 
 const pressed: string[] = [];
 const remove: (() => void)[] = [];

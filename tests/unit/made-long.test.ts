@@ -7,7 +7,7 @@ import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
 import { readTraceUsage } from "#lib/ledger/usage/reading";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
 import { computePrice } from "#lib/prices/price";
-import { describe as describeMessage } from "#lib/search/speaker";
+import { describe as describeMessage } from "#lib/search/index/speaker";
 import { makeFileReader } from "#lib/transcript/files/touches";
 import { deriveTitle } from "#lib/transcript/titles/derive-title";
 

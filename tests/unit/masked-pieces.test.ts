@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { maskForOthers } from "#common/secrets/mask";
-import { textForOthers } from "#lib/traces/for-others";
-import { makeMask } from "#lib/traces/masked";
+import { textForOthers } from "#lib/masking/for-others";
+import { makeMask } from "#lib/masking/mask-pieces";
 import { expectMaskedAsInOne, fill, inPieces, KiB, token } from "./secrets/pieced.ts";
 
 /** How many characters were searched, and at most at once. */

@@ -55,8 +55,8 @@ test.each([
   ["link", "secret", "must be a URL, such as https://example.org"],
   ["flag", "secret", "must be true or false"],
   ["either", "secret", "is not valid"],
-  ["code", "secret", "is not in the form that is expected"],
-  ["strict", { secret: 1 }, "has a field that is not known: secret"],
+  ["code", "secret", "does not have the expected format"],
+  ["strict", { secret: 1 }, "has an unknown field: secret"],
 ] as const)("of the field %s with %j it is said what to send", (path, value, message) => {
   const { error } = shape.safeParse({ ...right, [path]: value });
   expect(error && fieldErrors(error)).toEqual([{ path, message }]);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { requestIdHeader } from "#lib/http/request-id";
+import { requestIdHeader } from "#lib/http/headers";
 import { nameRequests } from "#server/http/bare";
 
 const forged = "01900000-0000-7000-8000-000000000000";

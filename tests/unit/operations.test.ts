@@ -3,9 +3,8 @@ import { expect, test } from "vitest";
 import type { SpoorError } from "#lib/core/errors";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { inflate } from "#lib/ingest/decode/inflate";
-import { unpackManifest } from "#lib/ingest/decode/manifest";
+import { unpackBatch, unpackManifest } from "#lib/ingest/decode/manifest";
 import { type Checked, makeOperations, type Operations } from "#lib/ingest/decode/operations";
-import { unpackBatch } from "#lib/ingest/decode/stored-body";
 import { type MaskingPolicy, makeMark } from "#lib/masking/masker";
 import { formed } from "./secrets/made-up.ts";
 

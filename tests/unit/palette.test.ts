@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { groupEntries } from "../../app/components/palette/entries.ts";
+import { groupEntries } from "../../app/components/shell/palette/entries.ts";
 
 const id = "019a9c40-1f2e-7c31-9a70-5b1c7e2d4f60";
 const found = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findWeakness } from "#lib/auth/password-strength";
+import { findWeakness } from "#lib/auth/passwords/password-strength";
 
 const about = ["Ada Lovelace", "ada.lovelace@analytical.example"];
 

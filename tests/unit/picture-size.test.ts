@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countPixels, isDrawable, maxPicturePixels } from "#common/evidence/picture-size";
+import { countPixels, isDrawable, maxPicturePixels } from "#common/evidence/picture-format";
 import { makePicture } from "../cli/picture.ts";
 import { makePng } from "../support/pictures.ts";
 

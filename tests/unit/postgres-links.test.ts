@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readlink, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { linkLibraries } from "#lib/db/postgres-programs";
+import { linkLibraries } from "#lib/db/embedded/postgres-programs";
 
 test("links between PostgreSQL's libraries are made where npm ran no scripts, also by several at once", async () => {
   const folder = await mkdtemp(join(tmpdir(), "spoor-links-"));

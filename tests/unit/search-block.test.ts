@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { bucketBits, encode, findSlots, forEachPosting, getBucket } from "#lib/search/block";
-import { Collector, type Draft } from "#lib/search/collect";
-import { makePosting, sort } from "#lib/search/posting";
-import { forEachTerm } from "#lib/search/terms";
+import { bucketBits, encode, findSlots, forEachPosting, getBucket } from "#lib/search/index/block";
+import { Collector, type Draft } from "#lib/search/index/collect";
+import { makePosting, sort } from "#lib/search/index/posting";
+import { forEachTerm } from "#lib/search/index/terms";
 
 /** Numbers that look like terms; the same at every call. */
 function* someTerms(count: number): Generator<number> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { encode } from "#lib/search/block";
-import { makePosting, maxDocuments } from "#lib/search/posting";
+import { encode } from "#lib/search/index/block";
+import { makePosting, maxDocuments } from "#lib/search/index/posting";
 import { expectBounded, expectGivenBack, expectRisingOrNone, isSame, odd, read, terms } from "./search-layouts.ts";
 
 // With more rounds, and measured, in tests/long/unit/search-layout.test.ts.

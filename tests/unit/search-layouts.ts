@@ -1,8 +1,8 @@
 // What the layout of the search index has to keep to, in as many rounds as a test wants.
 import { expect } from "vitest";
-import { type Bucket, encode, findSlots, forEachPosting, getBucket } from "#lib/search/block";
-import { makePosting, maxDocuments, type Postings, sort, termIn } from "#lib/search/posting";
-import { termBits } from "#lib/search/terms";
+import { type Bucket, encode, findSlots, forEachPosting, getBucket } from "#lib/search/index/block";
+import { makePosting, maxDocuments, type Postings, sort, termIn } from "#lib/search/index/posting";
+import { termBits } from "#lib/search/index/terms";
 import { makeRandom } from "../support/random.ts";
 
 export const terms = 2 ** termBits;

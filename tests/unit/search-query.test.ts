@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { SpoorError } from "#lib/core/errors";
+import { forEachTerm } from "#lib/search/index/terms";
+import { findIn } from "#lib/search/index/unit";
 import { parseQuery } from "#lib/search/query";
-import { forEachTerm } from "#lib/search/terms";
-import { findIn } from "#lib/search/unit";
 
 function termsOf(text: string): Set<number> {
   const terms = new Set<number>();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { best } from "#lib/search/rank";
+import { best } from "#lib/search/index/rank-documents";
 
 /** As a sort of all gives them. */
 const sorted = (scores: Float64Array, limit: number) =>

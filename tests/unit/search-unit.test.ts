@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findIn, parseUnit, type QueryUnit } from "#lib/search/unit";
+import { findIn, parseUnit, type QueryUnit } from "#lib/search/index/unit";
 
 /** Numbers from 0 up to but without `below`, the same in each run. */
 function numbers(seed: number): (below: number) => number {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { hashWord } from "#lib/search/terms";
-import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
+import { hashWord } from "#lib/search/index/terms";
+import { decodeWords, Vocabulary } from "#lib/search/index/vocabulary";
 
 const add = (vocabulary: Vocabulary, ...words: string[]) => {
   for (const word of words) vocabulary.add(hashWord(word), word, 0, word.length);

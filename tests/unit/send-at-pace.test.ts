@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sendAtPace } from "#lib/store/send";
+import { sendAtPace } from "#lib/storage/bounded-read";
 
 const bytes = new Uint8Array(300_000).map((_, at) => at);
 const seconds = 0.01;

@@ -5,7 +5,7 @@ import { listSpans } from "#lib/usage/spans";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
 import { makeChart, makeYardstick, roundTop } from "../../app/(app)/usage/shape.ts";
 import { describeFinding, spanText } from "../../app/(app)/usage/words.ts";
-import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../app/components/money.ts";
+import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../app/components/values/money.ts";
 
 const today = "2026-03-31";
 const read = (params: Record<string, string>, zone = "UTC") => readUsageParams(params, zone, today);

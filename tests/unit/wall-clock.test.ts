@@ -4,16 +4,17 @@ import { sourceFiles } from "../support/boundaries.ts";
 /** They compare it with a point in time that a row, a file, a header or a token has. */
 const comparing = [
   "app/api/oauth/register/route.ts",
-  "app/components/time.tsx",
+  "app/components/values/time.tsx",
   "lib/auth/oauth/registration.ts",
-  "lib/auth/second-factor.ts",
-  "lib/auth/sign-ins.ts",
+  "lib/auth/sign-in/second-factor.ts",
+  "lib/auth/sign-in/sign-ins.ts",
   "lib/device/login.ts",
   "lib/http/rate-limit.ts",
   "lib/ingest/masking/sql.ts",
   "lib/ingest/raw/removal.ts",
+  "lib/originals/sql.ts",
   "lib/telemetry/post.ts",
-  "lib/transcript/live.ts",
+  "lib/traces/standing.ts",
   "server/background/hourly.ts",
   "server/background/housekeeping.ts",
 ];

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { startEmbedded } from "#lib/db/embedded";
+import { startEmbedded } from "#lib/db/embedded/embedded";
 import { buildIfNeeded } from "#server/build/build";
 import { createAccount } from "../support/account.ts";
 import { account, Load } from "./load.ts";

@@ -7,7 +7,7 @@ import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens
 import { scopes } from "#lib/core/fields";
 import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
-import type { FormState } from "../../components/form";
+import type { FormState } from "../../components/forms/form";
 import {
   collectFieldErrors,
   endById,
@@ -16,8 +16,8 @@ import {
   requireForm,
   text,
   toFormState,
-} from "../../components/form-guard";
-import { tickedScopes } from "../../components/scopes";
+} from "../../components/forms/form-guard";
+import { tickedScopes } from "../../components/forms/scopes";
 
 const page = "/devices";
 

@@ -1,6 +1,6 @@
 import type { ListedGrant } from "#lib/auth/oauth/grants";
-import { Form } from "../../components/form";
-import { Time } from "../../components/time";
+import { Form } from "../../components/forms/form";
+import { Time } from "../../components/values/time";
 import { disconnectAction } from "./actions";
 
 export function AgentList({ grants }: { grants: ListedGrant[] }) {

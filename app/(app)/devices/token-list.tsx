@@ -1,10 +1,10 @@
 import { isSilentSince, type ListedToken, maxListedTokens } from "#lib/auth/tokens";
 import type { ApprovedLogin } from "#lib/device/login";
-import { formatQuantity } from "../../components/figures";
-import { Form } from "../../components/form";
-import { scopeWords } from "../../components/scopes";
+import { Form } from "../../components/forms/form";
+import { scopeWords } from "../../components/forms/scopes";
 import { Sign } from "../../components/sign";
-import { Time } from "../../components/time";
+import { formatQuantity } from "../../components/values/figures";
+import { Time } from "../../components/values/time";
 import { revokeAction, revokeAllAction, withdrawAction } from "./actions";
 
 export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: ApprovedLogin[] }) {

@@ -1,7 +1,7 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { share } from "#lib/telemetry/health";
-import { formatCount, formatQuantity } from "../../components/figures";
-import { Time } from "../../components/time";
+import { formatCount, formatQuantity } from "../../components/values/figures";
+import { Time } from "../../components/values/time";
 import { DeviceName, Name, readable } from "./names";
 import { formatShare } from "./shares";
 

@@ -1,9 +1,9 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { computeShares } from "#lib/telemetry/health";
-import { Monogram } from "../../components/agent-icon";
-import { formatCount, formatQuantity } from "../../components/figures";
 import { Notice } from "../../components/notice";
-import { Time } from "../../components/time";
+import { Monogram } from "../../components/values/agent-icon";
+import { formatCount, formatQuantity } from "../../components/values/figures";
+import { Time } from "../../components/values/time";
 import { AdapterDetails } from "./adapter-details";
 import { Name } from "./names";
 import { Badness, formatShare, words } from "./shares";

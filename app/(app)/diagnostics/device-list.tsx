@@ -1,5 +1,5 @@
 import type { DiagnosedDevice } from "#lib/telemetry/diagnostics";
-import { Time } from "../../components/time";
+import { Time } from "../../components/values/time";
 import { DeviceName, Name } from "./names";
 
 type Props = { devices: DiagnosedDevice[]; hasMore: boolean; showUsers: boolean };

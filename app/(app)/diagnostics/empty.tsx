@@ -1,8 +1,8 @@
 import { env } from "#lib/core/env";
 import { Command } from "../../components/command";
-import { fetchCommand, loginCommand, telemetryCommand } from "../../components/connect-commands";
+import { fetchCommand, loginCommand, telemetryCommand } from "../../components/command-text";
 import { Mark } from "../../components/mark";
-import { Refresh } from "../../components/refresh";
+import { Refresh } from "../../components/shell/refresh";
 
 const scanCommands = (baseUrl: string) => [fetchCommand(baseUrl), loginCommand, "node spoor.mjs scan"].join(" &&\n");
 

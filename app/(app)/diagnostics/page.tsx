@@ -4,7 +4,7 @@ import { hasTelemetry, listAdapters, listDevices, trendDays } from "#lib/telemet
 import { readSinkDisabledAt } from "#lib/telemetry/sink";
 import { Notice } from "../../components/notice";
 import { Section } from "../../components/section";
-import { Time } from "../../components/time";
+import { Time } from "../../components/values/time";
 import { AdapterList } from "./adapter-list";
 import { DeviceList } from "./device-list";
 import { Empty } from "./empty";

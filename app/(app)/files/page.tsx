@@ -1,10 +1,10 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { listTouching } from "#lib/traces/files";
-import { filesQuery, type Touched } from "#lib/traces/files-schema";
-import { formatCount } from "../../components/figures";
+import { listTouching } from "#lib/files/files";
+import { filesQuery, type Touched } from "#lib/files/schema";
 import { Pager, readByCursor } from "../../components/pager";
-import { ActivityTime } from "../../components/time";
+import { formatCount } from "../../components/values/figures";
+import { ActivityTime } from "../../components/values/time";
 import { readerHref } from "../traces/[id]/frame/links";
 import { listHref } from "../traces/hrefs";
 
@@ -33,13 +33,17 @@ export default async function Page({ searchParams }: PageProps<"/files">) {
   );
 }
 
-type Query = NonNullable<ReturnType<typeof filesQuery.safeParse>["data"]>;
+type FilesQuery = NonNullable<ReturnType<typeof filesQuery.safeParse>["data"]>;
 
-function filesHref({ path, action, cursor }: Pick<Query, "path" | "action"> & { cursor?: string | undefined }): string {
+function filesHref({
+  path,
+  action,
+  cursor,
+}: Pick<FilesQuery, "path" | "action"> & { cursor?: string | undefined }): string {
   return `/files?${new URLSearchParams({ path, ...(action !== "any" && { action }), ...(cursor && { cursor }) })}`;
 }
 
-function SearchForm({ path, action }: Pick<Query, "path" | "action">) {
+function SearchForm({ path, action }: Pick<FilesQuery, "path" | "action">) {
   return (
     <search>
       <form method="get" action="/files" className="flex flex-wrap gap-2">

@@ -6,11 +6,18 @@ import { requireUser } from "#lib/auth/guards";
 import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { maskingForm, rulingForm } from "#lib/findings/schema";
 import { getDayStart } from "#lib/usage/days";
-import { isoDay } from "../../components/date-format";
-import type { FormState } from "../../components/form";
-import { askFirst, refuseForeignOrigin, requireOwnOrigin, sent, text, toFormState } from "../../components/form-guard";
+import type { FormState } from "../../components/forms/form";
+import {
+  askFirst,
+  refuseForeignOrigin,
+  requireOwnOrigin,
+  sent,
+  text,
+  toFormState,
+} from "../../components/forms/form-guard";
 import { orMissing } from "../../components/missing";
-import { readerZone } from "../../components/preferences";
+import { readerZone } from "../../components/shell/preferences";
+import { isoDay } from "../../components/values/date-format";
 
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");

@@ -1,5 +1,5 @@
 import { type FindingState, type FindingsQuery, findingsQuery } from "#lib/findings/schema";
-import type { SearchParams } from "../../components/pages";
+import type { SearchParams } from "../../components/shell/pages";
 
 export const stateNames: Record<FindingState, string> = {
   open: "Not masked",

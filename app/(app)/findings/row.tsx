@@ -1,7 +1,7 @@
 import type { FoundSecret } from "#lib/findings/schema";
-import { formatQuantity } from "../../components/figures";
-import { Form } from "../../components/form";
-import { ActivityTime } from "../../components/time";
+import { Form } from "../../components/forms/form";
+import { formatQuantity } from "../../components/values/figures";
+import { ActivityTime } from "../../components/values/time";
 import { readerHref } from "../traces/[id]/frame/links";
 import { decideAction } from "./actions";
 import { findingsHref, stateNames } from "./params";

@@ -1,5 +1,5 @@
 import { listProjects } from "#lib/projects/queries";
-import { Asked } from "../../components/asked";
+import { Asked } from "../../components/forms/asked";
 import { stopMaskingAction } from "./actions";
 
 /** The projects last active. */

@@ -1,7 +1,7 @@
 "use server";
 import { requireUser } from "#lib/auth/guards";
-import { noteVisit } from "#lib/auth/sign-ins";
-import { requireOwnOrigin } from "../../components/form-guard";
+import { noteVisit } from "#lib/auth/sign-in/sign-ins";
+import { requireOwnOrigin } from "../../components/forms/form-guard";
 
 export async function noteVisitAction(): Promise<void> {
   await requireOwnOrigin();

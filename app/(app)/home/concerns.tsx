@@ -1,7 +1,7 @@
-import { formatBytes } from "#lib/core/units";
-import { formatQuantity } from "../../components/figures";
-import { formatMoney } from "../../components/money";
-import { Time } from "../../components/time";
+import { formatBytes } from "#lib/transcript/text";
+import { formatQuantity } from "../../components/values/figures";
+import { formatMoney } from "../../components/values/money";
+import { Time } from "../../components/values/time";
 import { Name } from "../diagnostics/names";
 import { facetTexts } from "../usage/shape";
 import { percent } from "../usage/words";

@@ -1,7 +1,7 @@
 import type { Digest, Digests } from "#lib/usage/digest";
-import { notYet } from "../../components/counting";
-import { formatCount } from "../../components/figures";
-import { formatMoney } from "../../components/money";
+import { notYet } from "../../components/values/counting";
+import { formatCount } from "../../components/values/figures";
+import { formatMoney } from "../../components/values/money";
 import { usageRangeHref } from "../usage/range";
 import { dayText } from "../usage/words";
 import { timeText } from "./words";

@@ -1,5 +1,5 @@
 import type { SignedInUser } from "#lib/auth/guards";
-import { readVisit } from "#lib/auth/sign-ins";
+import { readVisit } from "#lib/auth/sign-in/sign-ins";
 import { listTokens, silentMachines } from "#lib/auth/tokens";
 import { countUnmasked } from "#lib/findings/findings";
 import { countJobs } from "#lib/ingest/jobs";
@@ -9,12 +9,12 @@ import { listWorse } from "#lib/telemetry/diagnostics";
 import { withPullRequests } from "#lib/traces/evidence";
 import { countTraces } from "#lib/traces/facets";
 import { listPage } from "#lib/traces/queries";
-import { isLive } from "#lib/transcript/live";
+import { isLive } from "#lib/traces/standing";
 import { listBudgets } from "#lib/usage/budgets";
 import { readDigests } from "#lib/usage/digest";
 import { readMonth } from "#lib/usage/month";
 import { countDueTraces } from "#lib/usage/queries";
-import { readStandings } from "../traces/standings";
+import { readStandings } from "../../../lib/traces/standing";
 
 const shown = 12;
 export const maxCounted = 1000;

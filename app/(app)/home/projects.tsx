@@ -1,7 +1,7 @@
 import { labelText } from "#lib/projects/queries";
 import type { ProjectDigest } from "#lib/usage/digest";
-import { formatQuantity } from "../../components/figures";
-import { formatMoney } from "../../components/money";
+import { formatQuantity } from "../../components/values/figures";
+import { formatMoney } from "../../components/values/money";
 import type { News } from "./news";
 
 export function Projects({ projects, labels }: { projects: ProjectDigest[] } & Pick<News, "labels">) {

@@ -1,9 +1,9 @@
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/transcript/project";
-import { Monogram } from "../../components/agent-icon";
-import { formatCount, formatQuantity } from "../../components/figures";
-import { formatMoney } from "../../components/money";
-import { ActivityTime } from "../../components/time";
+import { Monogram } from "../../components/values/agent-icon";
+import { formatCount, formatQuantity } from "../../components/values/figures";
+import { formatMoney } from "../../components/values/money";
+import { ActivityTime } from "../../components/values/time";
 import { standingText } from "../traces/[id]/frame/standing";
 import { pullHref } from "../traces/hrefs";
 import type { News, NewsSession } from "./news";

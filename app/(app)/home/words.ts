@@ -1,5 +1,5 @@
 import { addDays } from "#lib/usage/days";
-import { formatDate, isoDay } from "../../components/date-format";
+import { formatDate, isoDay } from "../../components/values/date-format";
 
 /** "14:02" today, "yesterday, 18:04", "Tuesday, 18:04" within a week, "3 March" before. */
 export function sinceText(since: Date, now: Date, zone: string): string {

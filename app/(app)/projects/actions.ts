@@ -7,7 +7,7 @@ import { SpoorError } from "#lib/core/errors";
 import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { canUndo, findSplit } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
-import type { FormState } from "../../components/form";
+import type { FormState } from "../../components/forms/form";
 import {
   collectFieldErrors,
   idIn,
@@ -16,7 +16,7 @@ import {
   requireOwnOrigin,
   text,
   toFormState,
-} from "../../components/form-guard";
+} from "../../components/forms/form-guard";
 import { orMissing } from "../../components/missing";
 
 const makeProjectHref = (id: string, query = "") => `/projects/${encodeURIComponent(id)}${query}`;

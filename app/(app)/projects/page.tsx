@@ -4,13 +4,13 @@ import { listProjects, type ProjectSummary } from "#lib/projects/queries";
 import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } from "#lib/projects/schema";
 import { usedTokens } from "#lib/traces/tokens";
 import { countDueTraces } from "#lib/usage/queries";
-import { Monogram } from "../../components/agent-icon";
-import { Counting, notYet } from "../../components/counting";
-import { Figure, formatQuantity } from "../../components/figures";
-import { formatMoney } from "../../components/money";
 import { Pager, readByCursor } from "../../components/pager";
-import type { SearchParams } from "../../components/pages";
-import { Time } from "../../components/time";
+import type { SearchParams } from "../../components/shell/pages";
+import { Monogram } from "../../components/values/agent-icon";
+import { Counting, notYet } from "../../components/values/counting";
+import { Figure, formatQuantity } from "../../components/values/figures";
+import { formatMoney } from "../../components/values/money";
+import { Time } from "../../components/values/time";
 
 export const metadata: Metadata = { title: "Projects" };
 

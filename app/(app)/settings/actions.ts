@@ -6,10 +6,10 @@ import type { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { findWeakness } from "#lib/auth/passwords";
+import { findWeakness } from "#lib/auth/passwords/passwords";
 import { nameForm, newPasswordForm } from "#lib/auth/schema";
 import { logOutMachines } from "#lib/auth/tokens";
-import type { FormState } from "../../components/form";
+import type { FormState } from "../../components/forms/form";
 import {
   authRefusal,
   codeError,
@@ -17,7 +17,7 @@ import {
   passwordError,
   refuseForeignOrigin,
   text,
-} from "../../components/form-guard";
+} from "../../components/forms/form-guard";
 
 export async function renameAction(_before: FormState, form: FormData): Promise<FormState> {
   await requireUser("/settings");

@@ -1,11 +1,11 @@
 import { listTokens } from "#lib/auth/tokens";
-import { formatBytes } from "#lib/core/units";
 import { findKey } from "#lib/originals/keys";
 import { sumOriginals } from "#lib/originals/sql";
-import { formatQuantity } from "../../components/figures";
+import { formatBytes } from "#lib/transcript/text";
 import { Fingerprint } from "../../components/fingerprint";
 import { Section } from "../../components/section";
-import { Time } from "../../components/time";
+import { formatQuantity } from "../../components/values/figures";
+import { Time } from "../../components/values/time";
 
 export async function ExactCopies({ userId }: { userId: string }) {
   const [key, { copies, bytes }, tokens] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { FieldSpec } from "../../components/form";
+import type { FieldSpec } from "../../components/forms/form";
 import type { Proof } from "./proof";
 
 /** Not `password`, which is the id of a section of the settings. */

@@ -2,9 +2,9 @@ import "server-only";
 import { headers } from "next/headers";
 import { auth } from "#lib/auth/auth";
 import type { SignedInUser } from "#lib/auth/guards";
-import { isRecent } from "#lib/auth/sign-ins";
-import type { FormState } from "../../components/form";
-import { codeError, passwordError, text } from "../../components/form-guard";
+import { isRecent } from "#lib/auth/sign-in/sign-ins";
+import type { FormState } from "../../components/forms/form";
+import { codeError, passwordError, text } from "../../components/forms/form-guard";
 import { proofFields } from "./proof-fields";
 
 /** Required before changes to how the account is opened. */

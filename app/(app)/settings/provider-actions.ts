@@ -4,9 +4,9 @@ import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { requireUser } from "#lib/auth/guards";
-import { configuredProviders, disconnectProvider, type Provider } from "#lib/auth/providers";
-import type { FormState } from "../../components/form";
-import { refuseForeignOrigin, text } from "../../components/form-guard";
+import { configuredProviders, disconnectProvider, type Provider } from "#lib/auth/sign-in/providers";
+import type { FormState } from "../../components/forms/form";
+import { refuseForeignOrigin, text } from "../../components/forms/form-guard";
 import { refuseUnproved } from "./proof";
 
 export type ConnectionState = FormState & { url?: string | undefined };

@@ -1,8 +1,8 @@
 import { env } from "#lib/core/env";
 import { Command } from "../../components/command";
-import { fetchCommand, installCommand } from "../../components/connect-commands";
+import { fetchCommand, installCommand } from "../../components/command-text";
 import { Mark } from "../../components/mark";
-import { Refresh } from "../../components/refresh";
+import { Refresh } from "../../components/shell/refresh";
 import { Sign } from "../../components/sign";
 
 export function Connect() {

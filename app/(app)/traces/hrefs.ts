@@ -1,4 +1,5 @@
-import type { FilterName, Order, SeveralName, Sort, TraceFilter } from "#lib/traces/schema";
+import type { FilterName, SeveralName, TraceFilter } from "#lib/search/schema";
+import type { Order, Sort } from "#lib/traces/schema";
 
 export const getFilterLabel = (name: FilterName): string => shownNames[name] ?? name;
 

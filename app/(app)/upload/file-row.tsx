@@ -1,4 +1,4 @@
-import { formatBytes } from "#lib/core/units";
+import { formatBytes } from "#lib/transcript/text";
 import { RequestId } from "../../components/page-request";
 import { JobLine } from "./job-line";
 import type { FileState } from "./run";

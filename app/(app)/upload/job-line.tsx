@@ -2,8 +2,8 @@
 import { useEffect, useState } from "react";
 import type { z } from "zod";
 import type { jobResponse } from "#lib/ingest/schema";
-import { formatCount, formatQuantity } from "../../components/figures";
 import { StatusMark } from "../../components/sign";
+import { formatCount, formatQuantity } from "../../components/values/figures";
 
 type Job = z.output<typeof jobResponse>;
 

@@ -2,9 +2,9 @@ import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/core/env";
 import { limits, maxFormBytes } from "#lib/core/limits";
-import { formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
 import { RequestId } from "../../components/page-request";
+import { formatCount } from "../../components/values/figures";
 import { readRefusal } from "./refusal";
 import { UploadForm } from "./upload-form";
 

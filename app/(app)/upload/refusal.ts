@@ -1,12 +1,12 @@
 import { validate } from "uuid";
 import type { ErrorCode, SpoorError } from "#lib/core/errors";
 import { OverQuotaError } from "#lib/ingest/quota/quota";
-import type { SearchParams } from "../../components/pages";
+import type { SearchParams } from "../../components/shell/pages";
 
 type Reason = ErrorCode | "over_quota";
 
 const sentences: Partial<Record<Reason, string>> = {
-  over_quota: "There is no room for the file: it does not fit into what you may store. Delete sessions to make room.",
+  over_quota: "The file exceeds your quota. Delete sessions to free space.",
   payload_too_large: "The file is over the limit of a form. With JavaScript or from the command line it can be larger.",
   invalid_json: "The file is not valid JSON. (JSON Lines need JavaScript or the command line.)",
   invalid_request: "The file is not a valid batch of sessions.",

@@ -34,7 +34,7 @@ async function* cut(
   lines: AsyncGenerator<Line, void>,
   file: Blob,
   limits: PartLimits,
-  reading: Reading,
+  reading: BytesRead,
 ): AsyncGenerator<UploadPart, void> {
   const first = await nextNonBlank(lines);
   if (!first) throw new FileFault("The file is empty.");
@@ -53,13 +53,13 @@ async function* cut(
 }
 
 type Line = { number: number; text: string };
-type Reading = { bytes: number };
+type BytesRead = { bytes: number };
 
 async function* batches(
   first: Line,
   rest: AsyncGenerator<Line, void>,
   limits: PartLimits,
-  reading: Reading,
+  reading: BytesRead,
 ): AsyncGenerator<UploadPart, void> {
   let lines: Line[] = [];
   let characters = 0;
@@ -109,7 +109,7 @@ async function isGzip(file: Blob): Promise<boolean> {
 }
 
 /** @throws FileFault if the text is not UTF-8, or not valid gzip */
-async function* decodeFile(file: Blob, isCompressed: boolean, reading: Reading): AsyncGenerator<string, void> {
+async function* decodeFile(file: Blob, isCompressed: boolean, reading: BytesRead): AsyncGenerator<string, void> {
   const count = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
       reading.bytes += chunk.byteLength;

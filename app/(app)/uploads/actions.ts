@@ -5,9 +5,9 @@ import { requireUser } from "#lib/auth/guards";
 import { getJob } from "#lib/ingest/jobs";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { processSoon } from "#server/background/after-response";
-import { formatQuantity } from "../../components/figures";
-import type { FormState } from "../../components/form";
-import { refuseForeignOrigin, text, toFormState } from "../../components/form-guard";
+import type { FormState } from "../../components/forms/form";
+import { refuseForeignOrigin, text, toFormState } from "../../components/forms/form-guard";
+import { formatQuantity } from "../../components/values/figures";
 
 /** The field `all` replays every failed upload. */
 export async function replayAction(_before: FormState, form: FormData): Promise<FormState> {

@@ -1,5 +1,5 @@
 import type { JobFilter } from "#lib/ingest/jobs";
-import { formatCount } from "../../components/figures";
+import { formatCount } from "../../components/values/figures";
 
 export const jobFilters = ["waiting", "failed"] as const satisfies JobFilter[];
 

@@ -1,8 +1,8 @@
-import { formatBytes } from "#lib/core/units";
 import type { ListedJob } from "#lib/ingest/jobs";
-import { formatCount, formatQuantity } from "../../components/figures";
+import { formatBytes } from "#lib/transcript/text";
 import { StatusMark } from "../../components/sign";
-import { Time } from "../../components/time";
+import { formatCount, formatQuantity } from "../../components/values/figures";
+import { Time } from "../../components/values/time";
 import { Fault, WhyKept } from "./outcome";
 import { ReplayButton } from "./replay";
 

@@ -2,7 +2,7 @@ import { operatorCommand } from "#lib/core/variables/operator-command";
 import { hasWorker } from "#lib/observability/heartbeat";
 import { Command } from "../../components/command";
 import { Notice } from "../../components/notice";
-import { Refresh } from "../../components/refresh";
+import { Refresh } from "../../components/shell/refresh";
 
 export async function Moving({ href }: { href: string }) {
   return (

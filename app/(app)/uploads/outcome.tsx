@@ -1,5 +1,5 @@
 import type { KeptTrace, ListedJob } from "#lib/ingest/jobs";
-import { formatQuantity } from "../../components/figures";
+import { formatQuantity } from "../../components/values/figures";
 
 export function WhyKept({ job: { traces, kept } }: { job: ListedJob }) {
   const reasons = [

@@ -1,7 +1,7 @@
 "use client";
 import { type FormEvent, useActionState, useEffect, useRef } from "react";
-import { ErrorSummary } from "../../components/error-summary";
-import type { FormAction } from "../../components/form";
+import { ErrorSummary } from "../../components/forms/error-summary";
+import type { FormAction } from "../../components/forms/form";
 
 const replayFormId = "replay";
 

@@ -1,7 +1,7 @@
 import type { UsageReport } from "#lib/usage/report";
 import { type UsageFacet, usageFacets } from "#lib/usage/schema";
-import { formatQuantity } from "../../components/figures";
-import { getFill } from "./bars";
+import { formatQuantity } from "../../components/values/figures";
+import { getFill } from "./chart/bars";
 import { type Measure, type Narrowed, tracesHref, type UsageRequest, usageHref } from "./range";
 import { facetTexts, type Ranked, ranked, type Yardstick } from "./shape";
 import { exactAmount, shortAmount } from "./words";

@@ -3,8 +3,8 @@ import { revalidatePath } from "next/cache";
 import { requireUser } from "#lib/auth/guards";
 import { removeBudget, setBudget } from "#lib/usage/budgets";
 import { budgetForm, budgetKey } from "#lib/usage/schema";
-import type { FormState } from "../../components/form";
-import { collectFieldErrors, refuseForeignOrigin, text, toFormState } from "../../components/form-guard";
+import type { FormState } from "../../components/forms/form";
+import { collectFieldErrors, refuseForeignOrigin, text, toFormState } from "../../components/forms/form-guard";
 
 const nano = 1_000_000_000;
 

@@ -7,10 +7,10 @@ import {
   type MonthSpending,
 } from "#lib/usage/month";
 import type { UsageReport } from "#lib/usage/report";
-import { formatQuantity } from "../../components/figures";
-import { Form } from "../../components/form";
-import { formatMoney } from "../../components/money";
+import { Form } from "../../components/forms/form";
 import { Section } from "../../components/section";
+import { formatQuantity } from "../../components/values/figures";
+import { formatMoney } from "../../components/values/money";
 import { removeBudgetAction, setBudgetAction } from "./budget-actions";
 import { facetTexts } from "./shape";
 import { dayText, percent } from "./words";

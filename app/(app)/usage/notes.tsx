@@ -1,9 +1,9 @@
 import { operatorCommand } from "#lib/core/variables/operator-command";
 import { findEstimate } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
-import { formatCompact, formatQuantity } from "../../components/figures";
-import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
+import { formatCompact, formatQuantity } from "../../components/values/figures";
+import { formatMoney } from "../../components/values/money";
 import { percent } from "./words";
 
 const formatTokens = (tokens: number) => `${formatCompact(tokens)} ${tokens === 1 ? "token" : "tokens"}`;

@@ -1,4 +1,4 @@
-import { Field } from "../../components/field";
+import { Field } from "../../components/forms/field";
 import { Sign } from "../../components/sign";
 import { lengths, type UsageRequest, usageHref } from "./range";
 import { dayText } from "./words";

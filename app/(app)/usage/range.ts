@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addDays } from "#lib/usage/days";
 import { type UsageFacet, usageDay, usageFacets, usageFilter } from "#lib/usage/schema";
 import { listSpans, type Span } from "#lib/usage/spans";
-import type { SearchParams } from "../../components/pages";
+import type { SearchParams } from "../../components/shell/pages";
 
 /** In days. */
 export const lengths = { "7": "7 days", "30": "30 days", "90": "90 days", "365": "A year" } as const;

@@ -1,7 +1,7 @@
 import { usedTokens } from "#lib/traces/tokens";
 import type { UsageReport } from "#lib/usage/report";
 import type { Figures } from "#lib/usage/schema";
-import { formatCompact, formatCount } from "../../components/figures";
+import { formatCompact, formatCount } from "../../components/values/figures";
 import { type Measure, measures, type UsageRequest, usageHref } from "./range";
 import { makeYardstick } from "./shape";
 import { exactAmount, percent, shortAmount } from "./words";

@@ -1,5 +1,5 @@
-import { formatCount, formatQuantity } from "../../components/figures";
-import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../components/money";
+import { formatCount, formatQuantity } from "../../components/values/figures";
+import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../components/values/money";
 import type { Measure, UsageRequest } from "./range";
 import type { Chart } from "./shape";
 

@@ -1,8 +1,8 @@
 "use client";
 import { useActionState, useEffect } from "react";
-import { ErrorSummary } from "../../components/error-summary";
-import { Check, Field } from "../../components/field";
-import { forgetSearches } from "../../components/kept-searches";
+import { ErrorSummary } from "../../components/forms/error-summary";
+import { Check, Field } from "../../components/forms/field";
+import { forgetSearches } from "../../components/shell/kept-searches";
 import { signInAction } from "../actions";
 
 export function SignInForm({ next }: { next: string }) {

@@ -2,12 +2,12 @@ import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { currentUser } from "#lib/auth/guards";
 import { localPath } from "#lib/auth/local-path";
-import { configuredProviders, type Provider, providerNames } from "#lib/auth/providers";
 import { needsSetup } from "#lib/auth/setup";
+import { configuredProviders, type Provider, providerNames } from "#lib/auth/sign-in/providers";
 import { env } from "#lib/core/env";
+import { ProviderForm } from "../../components/forms/provider-form";
 import { Notice } from "../../components/notice";
 import { PlainPage } from "../../components/plain-page";
-import { ProviderForm } from "../../components/provider-form";
 import { SignInForm } from "./form";
 import { providerSignInAction } from "./provider";
 

@@ -3,9 +3,9 @@ import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
 import { auth } from "#lib/auth/auth";
 import { localPath } from "#lib/auth/local-path";
-import { configuredProviders } from "#lib/auth/providers";
-import { refuseForeignOrigin, text } from "../../components/form-guard";
-import type { ProviderState } from "../../components/provider-form";
+import { configuredProviders } from "#lib/auth/sign-in/providers";
+import { refuseForeignOrigin, text } from "../../components/forms/form-guard";
+import type { ProviderState } from "../../components/forms/provider-form";
 
 export async function providerSignInAction(_before: ProviderState, form: FormData): Promise<ProviderState> {
   const error = await refuseForeignOrigin();

@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
-import { listTouching } from "#lib/traces/files";
-import { readFileList } from "#lib/traces/files-api";
+import { readFileList } from "#lib/files/api";
+import { listTouching } from "#lib/files/files";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readFileList, async ({ caller, query }) => ({

@@ -1,7 +1,7 @@
 import { endpoint, route } from "#lib/api/route";
 import { findProjects } from "#lib/projects/queries";
-import { findByTitle, splitWords } from "#lib/traces/names";
-import { readNames } from "#lib/traces/names-api";
+import { readNames } from "#lib/search/api";
+import { findByTitle, splitWords } from "#lib/search/suggest";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readNames, async ({ caller: { userId }, query }) => {

@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
-import { readPullRequestReport } from "#lib/traces/pull-request-api";
-import { readPullRequest } from "#lib/traces/pull-requests";
+import { readPullRequestReport } from "#lib/pull-requests/api";
+import { readPullRequest } from "#lib/pull-requests/pull-requests";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readPullRequestReport, async ({ caller, query }) => ({

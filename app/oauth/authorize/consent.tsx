@@ -2,7 +2,7 @@ import type { SignedInUser } from "#lib/auth/guards";
 import { makeTicket } from "#lib/auth/sent-forms";
 import { limits } from "#lib/core/limits";
 import { labelText, listProjects } from "#lib/projects/queries";
-import { Hidden } from "../../components/field";
+import { Hidden } from "../../components/forms/field";
 import { PlainPage } from "../../components/plain-page";
 import { Sign } from "../../components/sign";
 import { approve, deny } from "./actions";

@@ -8,7 +8,7 @@ import { OauthError } from "#lib/auth/oauth/protocol";
 import { type AgentRequest, answerAddress, readAgentRequest } from "#lib/auth/oauth/request";
 import { isTicket, makeTicket } from "#lib/auth/sent-forms";
 import { labelText, readLabels } from "#lib/projects/queries";
-import { requireOwnOrigin, text } from "../../components/form-guard";
+import { requireOwnOrigin, text } from "../../components/forms/form-guard";
 
 export type Asked = Extract<AgentRequest, { challenge: string }>;
 

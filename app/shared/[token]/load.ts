@@ -1,8 +1,8 @@
 "use server";
 import { headers } from "next/headers";
 import { z } from "zod";
-import { sharedTokenHeader } from "#lib/traces/share-limits";
-import type { OpenedShare } from "#lib/traces/shares";
+import { sharedTokenHeader } from "#lib/shares/share-limits";
+import type { OpenedShare } from "#lib/shares/shares";
 import { asSegment, drawBody, drawSegment, type Segment } from "../../(app)/traces/[id]/segments/render";
 import { bodyRequest, segmentRequest } from "../../(app)/traces/[id]/segments/request";
 import { openedBy, toReaders } from "./opened";

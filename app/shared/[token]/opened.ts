@@ -2,7 +2,7 @@ import "server-only";
 import { headers } from "next/headers";
 import { cache } from "react";
 import { readOrigin } from "#lib/auth/audit";
-import { type OpenedShare, openShare } from "#lib/traces/shares";
+import { type OpenedShare, openShare } from "#lib/shares/shares";
 import type { SegmentSession } from "../../(app)/traces/[id]/segments/render";
 
 /** One request counts as one visit. */

@@ -2,8 +2,8 @@ import "server-only";
 import type { LRUCache } from "lru-cache";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { requestSignal } from "#lib/core/current-request";
+import type { OpenedShare } from "#lib/shares/shares";
 import { readOutlineForOthers } from "#lib/traces/outline";
-import type { OpenedShare } from "#lib/traces/shares";
 import type { Outline } from "#lib/transcript/outline";
 import { makeRecentCache } from "../../(app)/traces/[id]/drawing/draw";
 

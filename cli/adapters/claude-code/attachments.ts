@@ -12,7 +12,7 @@ export type AttachedFile = { type?: string; name?: string };
 export type Attached = {
   messages: Message[];
   file?: AttachedFile;
-  /** It waited in the prompt queue. */
+  /** The prompt waited in the queue. */
   isQueued?: boolean;
 };
 

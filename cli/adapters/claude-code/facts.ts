@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { GitEvidence } from "../git-evidence.ts";
 import { asCount, asFields, asString, asTimestamp, getProjectName, truncate } from "../values.ts";
-import { type Costs, readCosts } from "./costs.ts";
+import { type Costs, readCosts } from "./costs/costs.ts";
 import type { SessionIdentity } from "./identity.ts";
 
 export type SavedFacts = { costs?: Costs; workedMs?: number } & {

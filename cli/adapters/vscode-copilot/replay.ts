@@ -18,7 +18,7 @@ const getRequestIndex = ({ path }: LogOperation): number | undefined =>
 const changesList = ({ kind, path }: LogOperation): boolean =>
   kind === 2 && path.length === 1 && path[0] === "requests";
 
-/** A request can be sent and forgotten from its last change on, so that a log of any size is read in bounded memory. */
+/** A request can be sent and dropped after its last change, so that a log of any size is read in bounded memory. */
 export class LogPlan {
   readonly #last: number[] = [];
   #count = 0;

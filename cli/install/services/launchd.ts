@@ -18,7 +18,7 @@ export function launchd(host: Host, uid = process.getuid?.() ?? 0): Service {
       const { code, output } = await runTool(host, launchctl("print", domain).words);
       if (code === 0) return undefined;
       return [
-        `You have no desktop session here (${output.split("\n")[0]}), so nothing can run in the background.`,
+        `There is no desktop session here (${output.split("\n")[0]}), so nothing can run in the background.`,
         "Run `spoor install` again in Terminal on the Mac itself, or keep `spoor watch` running.",
       ];
     },

@@ -53,7 +53,7 @@ async function findObstacle(host: Host): Promise<string[] | undefined> {
   if (code === 0) return undefined;
   return [
     `There is no systemd user session here (${output.split("\n")[0]}), so nothing can run in the background.`,
-    "In a container, run `spoor watch` as a process of its own, or `spoor push` where a session ends.",
+    "In a container, run `spoor watch` as a separate process, or `spoor push` when a session ends.",
     "In WSL, set systemd=true below [boot] in /etc/wsl.conf, run `wsl --shutdown` in Windows, and install again.",
     "As root or another user over ssh, log in as that user and run: loginctl enable-linger; then install again.",
     "Anywhere, cron can send every ten minutes: */10 * * * * ~/.local/bin/spoor push",

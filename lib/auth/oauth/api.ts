@@ -14,14 +14,14 @@ const wrong = (said: string, example: { error: string; error_description: string
   example,
 });
 const unknownClient = {
-  ...wrong("The client is not one of this server.", {
+  ...wrong("This server did not register the client.", {
     error: "invalid_client",
-    error_description: "This client is not registered here. Let it register again.",
+    error_description: "This client is not registered here. Register it again.",
   }),
-  headers: { "WWW-Authenticate": { text: "As of every 401.", example: 'Bearer realm="spoor"' } },
+  headers: { "WWW-Authenticate": { text: "As with every 401.", example: 'Bearer realm="spoor"' } },
 };
 const tooMany = {
-  text: `More than ${callsPerMinutePerNetwork} calls of a network in a minute.`,
+  text: `More than ${callsPerMinutePerNetwork} calls per minute from a network.`,
   headers: { "Retry-After": { text: "Seconds to wait.", example: "30" } },
 };
 
@@ -40,7 +40,7 @@ export const readResourceMetadata = {
   about: {
     group: "Agents",
     summary: "Read about the protected resource",
-    text: "The same as `/.well-known/oauth-protected-resource/mcp` (RFC 9728): where an agent asks for a token of `/mcp`.",
+    text: "The same as `/.well-known/oauth-protected-resource/mcp` (RFC 9728): tells an agent where to request a token for `/mcp`.",
     database: false,
     answers: {
       200: {
@@ -86,7 +86,7 @@ export const readServerMetadata = {
     database: false,
     answers: {
       200: {
-        text: "The endpoints, and what they take.",
+        text: "The endpoints and their supported values.",
         example: {
           issuer: base,
           authorization_endpoint: `${base}/oauth/authorize`,
@@ -116,7 +116,7 @@ export const registerAgent = {
   about: {
     group: "Agents",
     summary: "Register an agent",
-    text: `Dynamic client registration (RFC 7591), of public clients. Nothing is stored: the client's id is what it registered. A redirect URI is https, http on the agent's own machine, or of an application's own scheme: a domain in reverse (RFC 8252, section 7.1), or that of a known editor. A body has at most ${bodyBytes / 1024} KiB.`,
+    text: `Dynamic registration of public clients (RFC 7591). Nothing is stored: the client's id contains its registration. A redirect URI is https, http on the agent's machine, or has an application's scheme: a reversed domain (RFC 8252, section 7.1), or that of a known editor. A body has at most ${bodyBytes / 1024} KiB.`,
     foreign: true,
     sent: z.looseObject({ client_name: text.optional(), redirect_uris: list }),
     answers: {
@@ -133,10 +133,10 @@ export const registerAgent = {
           token_endpoint_auth_method: "none",
         },
       },
-      400: wrong("What was sent is not valid.", {
+      400: wrong("The metadata is not valid.", {
         error: "invalid_redirect_uri",
         error_description:
-          "A redirect URI is https, http on this machine, or of an application's own scheme, such as com.example.app:/callback.",
+          "A redirect URI must be https, http on this machine, or have an application's scheme, such as com.example.app:/callback.",
       }),
       429: tooMany,
     },
@@ -151,7 +151,7 @@ export const exchangeGrant = {
   about: {
     group: "Agents",
     summary: "Exchange a code or a refresh token",
-    text: `A form (RFC 6749, section 4.1.3 and 6; RFC 7636): \`grant_type\` \`authorization_code\` with \`code\`, \`code_verifier\`, \`redirect_uri\` and \`client_id\`, or \`refresh_token\` with \`refresh_token\` and \`client_id\`. The token opens \`/mcp\` alone, for ${accessSeconds / 60} minutes; a refresh token is used once, within ${refreshDays} days, and one that comes again ends the agent's access. Answers are OAuth's own.`,
+    text: `A form (RFC 6749, sections 4.1.3 and 6; RFC 7636): \`grant_type\` \`authorization_code\` with \`code\`, \`code_verifier\`, \`redirect_uri\` and \`client_id\`, or \`refresh_token\` with \`refresh_token\` and \`client_id\`. The token works for \`/mcp\` only, for ${accessSeconds / 60} minutes. A refresh token is valid once, within ${refreshDays} days; reusing it ends the agent's access. Responses follow OAuth.`,
     foreign: true,
     form: z.looseObject({ grant_type: text, client_id: text }),
     answers: {
@@ -166,7 +166,7 @@ export const exchangeGrant = {
           scope: "traces:read",
         },
       },
-      400: wrong("The form is not valid, or its code or token is not.", {
+      400: wrong("The form, its code or its token is not valid.", {
         error: "invalid_request",
         error_description: "Content-Type is application/x-www-form-urlencoded.",
       }),
@@ -183,11 +183,11 @@ export const revokeAgentToken = {
   about: {
     group: "Agents",
     summary: "Revoke an agent's token",
-    text: "A form (RFC 7009): `token`, an access token or a refresh token, and `client_id`. The agent's access ends at once. A token that is not valid is no error.",
+    text: "A form (RFC 7009): `token` (an access or refresh token) and `client_id`. The agent's access ends at once. An invalid token is not an error.",
     foreign: true,
     form: z.looseObject({ token: text, client_id: text }),
     answers: {
-      200: { text: "The token is not valid from now on.", schema: z.looseObject({}), example: {} },
+      200: { text: "The token is revoked.", schema: z.looseObject({}), example: {} },
       400: wrong("The form is not valid.", {
         error: "invalid_request",
         error_description: "Content-Type is application/x-www-form-urlencoded.",

@@ -15,7 +15,7 @@ export type ListedGrant = Pick<AgentGrant, "id" | "client" | "project" | "create
   lastUsedAt: Date | null;
 };
 
-/** Shown nowhere else. */
+/** Returned only once. */
 export type IssuedTokens = { accessToken: string; refreshToken: string; seconds: number };
 
 const { codeSeconds, accessSeconds, refreshDays, perUser } = limits.oauth;
@@ -90,7 +90,7 @@ export async function exchangeCode(
     );
     return renew(tx, found, token, { tokenId });
   });
-  return given ?? refuse("The code is not valid: it was used, it has expired, or it is another client's.");
+  return given ?? refuse("The code was already used, has expired, or belongs to another client.");
 }
 
 /**
@@ -104,9 +104,7 @@ export async function refreshGrant(text: string, client: OauthClient, from: Audi
     const token = found.tokenId === null ? undefined : await renewToken(tx, found.tokenId, accessSeconds);
     return token === undefined ? end(tx, found, from) : renew(tx, found, token, {});
   });
-  return (
-    given ?? refuse("The refresh token is not valid: it was used, revoked, or has expired. Connect the agent again.")
-  );
+  return given ?? refuse("The refresh token was already used, was revoked, or has expired. Connect the agent again.");
 }
 
 function refuse(description: string): never {

@@ -37,7 +37,7 @@ export function registerClient(sent: unknown): OauthClient {
   if (wrong !== undefined)
     throw new OauthError(
       "invalid_redirect_uri",
-      "A redirect URI is https, http on this machine, or of an application's own scheme, such as com.example.app:/callback.",
+      "A redirect URI must be https, http on this machine, or have an application's scheme, such as com.example.app:/callback.",
     );
   const name = readClientName(client_name);
   const id = seal({ name, uris: redirect_uris, at: Math.floor(Date.now() / 1000) });
@@ -48,8 +48,7 @@ export function registerClient(sent: unknown): OauthClient {
 /** @throws OauthError `invalid_client` for an id that this server did not issue */
 export function readClient(id: string | null | undefined): OauthClient {
   const found = id && id.length <= clientIdBytes ? open(id) : undefined;
-  if (!id || !found)
-    throw new OauthError("invalid_client", "This client is not registered here. Let it register again.");
+  if (!id || !found) throw new OauthError("invalid_client", "This client is not registered here. Register it again.");
   return { id, name: found.name, redirectUris: found.uris };
 }
 
@@ -66,8 +65,8 @@ function readClientName(text: string): string {
 
 const loopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
 /**
- * A private-use scheme is a reversed domain name; others, such as `search-ms` and `smb`, mean something to a system.
- * The two excluded ones do, too.
+ * A private-use scheme is a reversed domain name; others, such as `search-ms` and `smb`, start programs of the system,
+ * and so do the two excluded ones.
  */
 const ownScheme = /^(?!x-apple\.|microsoft\.)[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
 const knownScheme =

@@ -19,10 +19,7 @@ export function readAgentRequest(query: AuthorizeQuery): AgentRequest {
   const redirectUri =
     getText(query.redirect_uri) ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
   if (!redirectUri || !hasRedirectUri(client, redirectUri))
-    throw new OauthError(
-      "invalid_redirect_uri",
-      "The agent asks to be answered at an address that it did not register.",
-    );
+    throw new OauthError("invalid_redirect_uri", "The agent did not register this redirect URI.");
   // Unchanged: a client refuses an answer with another state.
   const returnTo = { redirectUri, state: getText(query.state) };
   try {
@@ -53,14 +50,14 @@ function readChallenge(query: AuthorizeQuery): string {
 export function requireScope(scope: string | undefined): void {
   const asked = (scope ?? "").split(" ").filter(Boolean);
   if (asked.length > 0 && !asked.includes(agentScope))
-    throw new OauthError("invalid_scope", `The only scope is ${agentScope}.`);
+    throw new OauthError("invalid_scope", `The only valid scope is ${agentScope}.`);
 }
 
 /** Tokens are only for this server's `/mcp`. @throws OauthError `invalid_target` */
 export function requireResource(resource: string | undefined): void {
   const { resource: own } = oauthAddresses();
   if (resource !== undefined && resource.replace(/\/$/, "") !== own)
-    throw new OauthError("invalid_target", `The resource is ${own}.`);
+    throw new OauthError("invalid_target", `The resource must be ${own}.`);
 }
 
 /** RFC 6749, section 4.1.2; RFC 9207. */

@@ -50,7 +50,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
     application_name: "spoor-move",
     connectionTimeoutMillis: 10_000,
   });
-  client.on("error", () => {}); // the statement that meets it fails as well
+  client.on("error", () => {}); // the next statement fails as well
   await client.connect();
   try {
     return await work(client);

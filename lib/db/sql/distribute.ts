@@ -60,7 +60,7 @@ async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => P
     connectionString: withRequiredAuth(databaseUrl),
     application_name: "spoor-distribute",
   });
-  client.on("error", () => {}); // the statement that meets it fails as well
+  client.on("error", () => {}); // the next statement fails as well
   await client.connect();
   try {
     return await work(client);

@@ -3,8 +3,8 @@ import { EnvError, isSchemaError } from "#lib/core/errors";
 import { pool } from "#lib/db/client";
 
 /**
- * Counted up by a release that stores what the one before can't read. A migration records it, and older releases then
- * refuse to start.
+ * Raised by a release that stores data which the previous one can't read. A migration records it, and older releases
+ * then refuse to start.
  */
 export const generation = 1;
 

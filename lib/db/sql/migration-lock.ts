@@ -9,7 +9,7 @@ import { withRequiredAuth } from "#lib/db/required-auth";
 /** Prisma's schema engine takes the same lock. */
 const migrationLock = 72_707_369;
 
-/** A pooler may keep a session's lock, as Prisma takes it, so it is waited for less long. */
+/** A pooler may keep a session's lock, as Prisma takes it, so the wait for it is shorter. */
 const patience = { transactionSeconds: 600, sessionSeconds: 60 };
 const againMs = 250;
 const noteAfter = 20;
@@ -26,7 +26,7 @@ export async function withMigrationLock<T>(
   { transactionSeconds, sessionSeconds } = patience,
 ): Promise<T> {
   const client = new pg.Client({ connectionString: withRequiredAuth(databaseUrl), application_name: "spoor-migrate" });
-  client.on("error", () => {}); // the statement that meets it fails as well
+  client.on("error", () => {}); // the next statement fails as well
   await client.connect();
   try {
     const startedAt = performance.now();
@@ -43,7 +43,7 @@ export async function withMigrationLock<T>(
     }
     return await work();
   } finally {
-    await client.query("rollback").catch(() => {}); // where the connection is gone, PostgreSQL has rolled back
+    await client.query("rollback").catch(() => {}); // if the connection is gone, PostgreSQL has rolled back
     await client.end();
   }
 }

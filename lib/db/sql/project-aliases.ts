@@ -38,7 +38,7 @@ export async function giveAway(tx: PoolClient, userId: string, id: string, into:
 }
 
 /**
- * Has the traces of projects compared with their aliases.
+ * Marks projects whose traces must be compared with their aliases.
  * @param moving whether some traces may have to leave
  */
 export async function unsettle(tx: PoolClient, userId: string, ids: string[], moving: boolean): Promise<void> {

@@ -1,4 +1,4 @@
-// Autovacuum comes once a minute, in which rewrites of a session can take many times its space. SQL: VACUUM.
+// Autovacuum runs once a minute; until then, rewrites of a session can take many times its space. SQL: VACUUM.
 import "server-only";
 import { log } from "#lib/core/log";
 import { pool } from "#lib/db/client";

@@ -5,7 +5,6 @@ import { SpoorError } from "#lib/core/errors";
 import { countValues } from "#lib/core/json";
 import { prisma } from "#lib/db/client";
 import { storeLarge, storeRepeated } from "#lib/ingest/accept/large-upload";
-import { discardBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { storeSmall } from "#lib/ingest/accept/small-uploads";
 import type { NewUpload, Sender } from "#lib/ingest/accept/sql";
@@ -16,14 +15,15 @@ import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { readPolicy } from "#lib/masking/policy";
 import { countUpload } from "#lib/observability/counters";
-import { usesStore } from "#lib/store/s3";
+import { discardBody, placeBody } from "#lib/storage/objects";
+import { usesStore } from "#lib/storage/s3";
 
 /** @throws SpoorError `unsupported_encoding` */
 export function parseEncoding(header: string | null): Encoding {
   const name = header?.trim().toLowerCase() || "identity";
   const encoding = encodings.find((known) => known === name || (known === "gzip" && name === "x-gzip"));
   if (!encoding) {
-    throw new SpoorError("unsupported_encoding", "Content-Encoding must be one of gzip, br or zstd, or absent.");
+    throw new SpoorError("unsupported_encoding", "Content-Encoding must be gzip, br, zstd or absent.");
   }
   return encoding;
 }
@@ -98,7 +98,7 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
     // A quota counts what is stored by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
     const reading = thread.call("read", { policy });
-    // `stored` reports an error; the thread may be lent again only after it.
+    // `stored` reports an error; the thread must not be reused earlier.
     read.resolve(Promise.allSettled([reading]));
     const whole = { ...upload, ...(await reading) };
     if (repeated && !whole.isMasked) return storeLarge(whole, repeated.holder);

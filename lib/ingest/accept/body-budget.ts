@@ -8,8 +8,8 @@ const paceMs = 5000;
 
 const overloaded = (what: string) =>
   new SpoorError("overloaded", `${what} Nothing was stored; try again.`, { retryAfterSeconds: 5 });
-const allFull = "The server is receiving as much as it can hold, and ends the slowest uploads.";
-const ownFull = "Your uploads under way may take all that the server holds for one user.";
+const allFull = "The server is receiving as much as it can, and ended the slowest upload.";
+const ownFull = "Your uploads in progress use all that the server allows one user.";
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
 

@@ -4,7 +4,6 @@ import { SpoorError } from "#lib/core/errors";
 import { free } from "#lib/core/memory";
 import { transaction } from "#lib/db/client";
 import { placeInQueue } from "#lib/ingest/accept/admission";
-import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import {
   copyIntoUpload,
   durably,
@@ -19,6 +18,7 @@ import type { Checked } from "#lib/ingest/decode/operations";
 import { inTurn, reserveRoom } from "#lib/ingest/quota/quota";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
+import type { PlacedBody } from "#lib/storage/objects";
 
 /**
  * @param holder the upload that already has the same body
@@ -75,7 +75,7 @@ async function storeOrRollBack(store: (tx: PoolClient) => Promise<boolean>): Pro
   } catch (error) {
     if (error === notStored) return false;
     if (isHolderGone(error))
-      throw new SpoorError("unavailable", "The server was just removing an upload of the same bytes. Send it again.");
+      throw new SpoorError("unavailable", "An upload of the same bytes was just removed. Send it again.");
     throw error;
   }
 }

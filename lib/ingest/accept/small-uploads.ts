@@ -5,14 +5,14 @@ import { coalesce, type Pending } from "#lib/core/concurrency/coalesce";
 import { isOutage, postgresCode } from "#lib/core/errors";
 import { type Settings, transaction } from "#lib/db/client";
 import { placeInQueue } from "#lib/ingest/accept/admission";
-import { discardBody, type PlacedBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { durably, findHolders, insertUploads, isHolderGone, type NewUpload } from "#lib/ingest/accept/sql";
 import type { Checked } from "#lib/ingest/decode/operations";
 import { reserveRoom } from "#lib/ingest/quota/quota";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
-import { usesStore } from "#lib/store/s3";
+import { discardBody, type PlacedBody, placeBody } from "#lib/storage/objects";
+import { usesStore } from "#lib/storage/s3";
 
 type SmallUpload = NewUpload & Checked & Partial<PlacedBody>;
 type PendingUpload = Pending<SmallUpload, boolean>;

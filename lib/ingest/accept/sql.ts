@@ -11,9 +11,9 @@ import { copyHeader, copyRow, copyTrailer } from "#lib/core/copy-format";
 import { SpoorError } from "#lib/core/errors";
 import { limits } from "#lib/core/limits";
 import type { Queryable } from "#lib/db/client";
-import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import type { Checked, Received } from "#lib/ingest/decode/operations";
-import { seal } from "#lib/store/sealed";
+import type { PlacedBody } from "#lib/storage/objects";
+import { seal } from "#lib/storage/sealed";
 
 export type Sender = { userId: string; machine: string };
 

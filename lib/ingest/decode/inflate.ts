@@ -105,8 +105,8 @@ const { maxZstdFrames, maxZstdWindowBytes } = limits.ingest;
 export const zstdParams = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxZstdWindowBytes) };
 
 type Inflated = { buffer: Uint8Array; engine: { bytesWritten: number } };
-type Options = { maxOutputLength: number; info: true; chunkSize: number | undefined };
-type Inflate = (body: Uint8Array, options: Options) => Inflated;
+type InflateOptions = { maxOutputLength: number; info: true; chunkSize: number | undefined };
+type Inflate = (body: Uint8Array, options: InflateOptions) => Inflated;
 
 const decoders: Record<Exclude<Encoding, "identity">, Inflate> = {
   gzip: (body, options) => gunzipSync(body, options) as unknown as Inflated,
@@ -115,7 +115,7 @@ const decoders: Record<Exclude<Encoding, "identity">, Inflate> = {
 };
 
 const corrupt = (encoding: string) =>
-  new SpoorError("invalid_request", `The body is not one complete ${encoding} stream and nothing else.`);
+  new SpoorError("invalid_request", `The body is not exactly one complete ${encoding} stream.`);
 
 const tooLarge = (maxBytes: number) =>
   new SpoorError("payload_too_large", `The decoded body is over the limit of ${maxBytes} bytes.`);

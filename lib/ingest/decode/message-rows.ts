@@ -1,5 +1,8 @@
 // Message rows in PostgreSQL's binary COPY format.
+
+import { limits } from "#lib/core/limits";
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
+import { readReferences } from "#lib/transcript/pictures";
 
 export const messageColumns = "user_id, trace_id, content, position, role, token_count, created_at, metadata";
 
@@ -178,4 +181,20 @@ export function readRow(bytes: Buffer, start: number): BatchMessage {
     createdAt: time && Number(time.readBigInt64BE() / 1000n) + epochDifferenceMs,
     metadata: json?.toString("utf8", 1) ?? null,
   };
+}
+
+const field = '"pictures"';
+
+export function picturesIn(rows: MessageRows): { position: number; sha256: string }[] {
+  const found: { position: number; sha256: string }[] = [];
+  // Few sessions have any, and one search of all bytes is cheaper than one per row.
+  if (!rows.bytes.subarray(0, rows.end).includes(field)) return found;
+  for (let at = 0; at < rows.end && found.length < limits.pictures.perTrace; at = rows.next(at)) {
+    const { metadata } = rows.parts(at);
+    if (!metadata?.includes(field)) continue;
+    const hashes = new Set(readReferences(JSON.parse(metadata.toString("utf8"))).map(({ sha256 }) => sha256));
+    const { position } = rows.read(at);
+    found.push(...[...hashes].map((sha256) => ({ position, sha256 })));
+  }
+  return found.slice(0, limits.pictures.perTrace);
 }

@@ -6,12 +6,11 @@ import { sha256 } from "#lib/core/digest";
 import { free } from "#lib/core/memory";
 import { writeJson } from "#lib/ingest/decode/as-json";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
-import { packManifest, type TraceHeader, unpackManifest } from "#lib/ingest/decode/manifest";
+import { packManifest, type TraceHeader, unpackBatch, unpackManifest } from "#lib/ingest/decode/manifest";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { Packing } from "#lib/ingest/decode/packing";
 import { type ReadBatch, readBatch } from "#lib/ingest/decode/read-batch";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
-import { unpackBatch } from "#lib/ingest/decode/stored-body";
 import { type MaskingOperations, makeMasking } from "#lib/ingest/decode/stored-masking";
 import type { MaskingPolicy } from "#lib/masking/masker";
 
@@ -60,7 +59,7 @@ export type Operations = MaskingOperations & {
   close(): void;
 };
 
-/** Little at first, so that PostgreSQL can start at once. */
+/** The first chunk is small, so that PostgreSQL can start at once. */
 const [firstCopyBytes, maxCopyBytes] = [256 << 10, 4 << 20];
 const minChunkBytes = 16 << 10;
 
@@ -92,7 +91,7 @@ export function makeOperations(): Operations {
         const { bytes, sha256 } = operations.receive(body);
         return { bytes, sha256, ...(await operations.read({ ...(policy && { policy }) })) };
       } finally {
-        received = undefined; // the caller's
+        received = undefined; // the caller owns the memory
       }
     },
 

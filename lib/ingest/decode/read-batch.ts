@@ -1,9 +1,8 @@
 import { contentHash } from "#lib/ingest/decode/content-hash";
 import type { Manifest, TraceHeader } from "#lib/ingest/decode/manifest";
 import { hasToMask, maskTrace } from "#lib/ingest/decode/mask-trace";
-import { MessageRows } from "#lib/ingest/decode/message-rows";
+import { MessageRows, picturesIn } from "#lib/ingest/decode/message-rows";
 import { type BatchMessage, normalizeMessage, normalizeTrace, Sanitizer } from "#lib/ingest/decode/normalize";
-import { picturesIn } from "#lib/ingest/decode/row-pictures";
 import { deriveRowTitle } from "#lib/ingest/decode/row-title";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { BatchFaults } from "#lib/ingest/decode/validate";

@@ -8,7 +8,7 @@ import { describePlace, makeOperations, type Operations } from "#lib/ingest/deco
 import type { DecoderAnswer, DecoderCall } from "#lib/ingest/decode/thread-entry";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
-type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
+type OperationResult<O extends keyof Operations> = ReturnType<Operations[O]>;
 
 export type Decoder = {
   /** @throws SpoorError if the batch is invalid */
@@ -16,7 +16,7 @@ export type Decoder = {
     operation: O,
     input: Input<O>,
     transfer?: ArrayBuffer[],
-  ): Promise<Awaited<Result<O>>>;
+  ): Promise<Awaited<OperationResult<O>>>;
 };
 
 /** 256 MiB take about 5 s. Below a transaction's idle timeout (run-job.ts), so that a job counts an attempt. */
@@ -43,7 +43,7 @@ export class DecodeThread implements Decoder {
     operation: O,
     input: Input<O>,
     transfer: ArrayBuffer[] = [],
-  ): Promise<Awaited<Result<O>>> {
+  ): Promise<Awaited<OperationResult<O>>> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.broken) return reject(new Error("the decoding thread is gone"));
       const id = ++this.#lastId;
@@ -52,7 +52,7 @@ export class DecodeThread implements Decoder {
       this.#worker.ref();
       const call: DecoderCall = { id, operation, input };
       this.#worker.postMessage(call, transfer);
-    }) as Promise<Awaited<Result<O>>>;
+    }) as Promise<Awaited<OperationResult<O>>>;
   }
 
   async end(): Promise<void> {
@@ -70,7 +70,7 @@ export class DecodeThread implements Decoder {
   }
 
   #timeOut(): void {
-    const message = `The body could not be read within ${this.#callMs / 1000} seconds. Send it again, or less at once.`;
+    const message = `The body could not be read within ${this.#callMs / 1000} seconds. Send it again, or in smaller parts.`;
     this.#fail(new SpoorError("unavailable", message, { retryAfterSeconds: 30 }));
     this.#worker.terminate();
   }
@@ -91,9 +91,9 @@ export const smallBytes = 64 * 1024;
 export function decodeHere(): Decoder {
   const operations = makeOperations();
   return {
-    async call<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Awaited<Result<O>>> {
+    async call<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Awaited<OperationResult<O>>> {
       try {
-        return (await (operations[operation] as (input: unknown) => unknown)(input)) as Awaited<Result<O>>;
+        return (await (operations[operation] as (input: unknown) => unknown)(input)) as Awaited<OperationResult<O>>;
       } catch (error) {
         if (error instanceof SpoorError) throw error;
         throw new Error(`decoding failed: ${describePlace(error)}`);

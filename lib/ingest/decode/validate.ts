@@ -45,9 +45,8 @@ export class BatchFaults {
   }
 }
 
-const heavyMetadata = `has more than ${limits.trace.metadataBytes} bytes with the trace's unknown fields`;
-const longNumbers =
-  "has numbers that are too long without their exponents, with those of the trace's other messages; send them as texts";
+const heavyMetadata = `exceeds ${limits.trace.metadataBytes} bytes together with the trace's unknown fields`;
+const longNumbers = "has numbers that are too long without exponents (summed over the trace); send them as text";
 
 /** A list returns the metadata of two hundred traces. */
 function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): boolean {

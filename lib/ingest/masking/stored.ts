@@ -21,14 +21,14 @@ import { deleteRemoved } from "#lib/ingest/raw/sql";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
-import { forgetTerms } from "#lib/search/purge";
+import { forgetTerms } from "#lib/search/index/purge";
 
 /** The uploads and the index are searched once for all of them. */
 const tracesAtOnce = 100;
 
 const failed = { users: new Pauses(), traces: new Pauses(), uploads: new Pauses() };
 
-/** Only kept uploads that can't be read are left of these. */
+/** Tasks that wait only for uploads that can't be read now. */
 const waiting = new Map<string, Tasks>();
 
 /** A failure is retried later and affects no other user. @throws if the database is away */
@@ -45,7 +45,7 @@ export async function maskStored(seconds: number): Promise<number> {
       failed.users.end(userId);
     } catch (error) {
       await pingDatabase();
-      log.warn({ err: error, userId }, "masking a user's stored secrets failed; it is tried again later");
+      log.warn({ err: error, userId }, "masking a user's stored secrets failed; it is retried later");
       failed.users.begin(userId);
     }
   }
@@ -91,7 +91,7 @@ async function maskTraces(userId: string, tasks: Tasks, policy: MaskingPolicy, d
       failed.traces.end(traceId);
     } catch (error) {
       await pingDatabase();
-      log.warn({ err: error, trace: traceId }, "a session could not be masked; it is tried again later");
+      log.warn({ err: error, trace: traceId }, "a session could not be masked; it is retried later");
       failed.traces.begin(traceId);
     }
   }

@@ -9,7 +9,7 @@ import { deleteManifest, endUploads, type KeptUpload, readKeptUploads, replaceBo
 import { removeFailedUploads } from "#lib/ingest/raw/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";
 import type { MaskingPolicy } from "#lib/masking/masker";
-import { BrokenSealError, seal } from "#lib/store/sealed";
+import { BrokenSealError, seal } from "#lib/storage/sealed";
 
 const unread = new Pauses();
 
@@ -57,7 +57,7 @@ function readable<T>(read: () => T): T | undefined {
 
 /** Never readable. */
 const unreadableCodes = new Set<ErrorCode>(["invalid_json", "invalid_request", "payload_too_large"]);
-const removed = "The upload could not be read to mask secrets in it, and was removed. Send it again.";
+const removed = "The upload could not be read for masking secrets, so it was removed. Send it again.";
 
 /**
  * An upload that can't be read is ended, since somebody else might read it.
@@ -82,7 +82,7 @@ async function cleanFailed(
       log.warn({ err: error, jobId }, "a failed job's upload could not be read to mask secrets in it, and was removed");
     } else {
       if (!code && isOutage(error)) throw error;
-      log.warn({ err: error, jobId }, "a failed job's upload could not be masked; it is tried again later");
+      log.warn({ err: error, jobId }, "a failed job's upload could not be masked; it is retried later");
       unread.begin(jobId);
       pass.isStoreAway ||= error instanceof StoreOutageError;
       return false;

@@ -24,8 +24,8 @@ import {
   type Written,
   writeOriginal,
 } from "#lib/originals/sql";
-import { makePartKey } from "#lib/store/keys";
-import { deleteObject, putObject, usesStore } from "#lib/store/s3";
+import { makePartKey } from "#lib/storage/objects";
+import { deleteObject, putObject, usesStore } from "#lib/storage/s3";
 
 const { headBytes, manifestBytes, manifestsPerMinutePerUser } = limits.originals;
 

@@ -1,7 +1,6 @@
 // docs/trace-format.md describes pictures.
 import "server-only";
-import { countPixels } from "#common/evidence/picture-size";
-import { findPictureType, type PictureType, pictureTypes } from "#common/evidence/picture-type";
+import { countPixels, findPictureType, type PictureType, pictureTypes } from "#common/evidence/picture-format";
 import { holdUsers } from "#lib/auth/sql";
 import { sha256 as digest } from "#lib/core/digest";
 import { SpoorError } from "#lib/core/errors";
@@ -11,10 +10,10 @@ import { declaredLength, readBody } from "#lib/http/body";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";
 import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
-import { insertPicture, type NewPicture, wantPictures } from "#lib/pictures/sql";
-import { makePictureKey } from "#lib/store/keys";
-import { deleteObject, putObject, usesStore } from "#lib/store/s3";
-import { seal } from "#lib/store/sealed";
+import { insertPicture, type NewPicture, wantPictures } from "#lib/messages/pictures/sql";
+import { makePictureKey } from "#lib/storage/objects";
+import { deleteObject, putObject, usesStore } from "#lib/storage/s3";
+import { seal } from "#lib/storage/sealed";
 
 /** The others stay for a day, even without a trace. */
 export async function findMissing(userId: string, hashes: string[]): Promise<string[]> {
@@ -37,7 +36,7 @@ export async function receivePicture(request: Request, userId: string, sha256: s
   await requireRoom(userId, declared ?? 0, undefined);
   return withRoom(userId, declared ?? maxBytes, async (room) => {
     const body = await readBody(request, maxBytes, room);
-    if (digest(body).toString("hex") !== sha256) throw notAsTold("The body's SHA-256 is not the one in the path.");
+    if (digest(body).toString("hex") !== sha256) throw notAsTold("The body's SHA-256 differs from the path's.");
     requireSize(body, mediaType);
     return inTurn(userId, () => store(userId, { sha256, mediaType }, body));
   });
@@ -53,9 +52,9 @@ function readType(header: string | null): PictureType {
 /** @throws SpoorError `invalid_request`, `payload_too_large` */
 function requireSize(body: Buffer, mediaType: PictureType): void {
   const pixels = findPictureType(body) === mediaType ? countPixels(body) : undefined;
-  if (pixels === undefined) throw notAsTold(`The body is no ${mediaType}.`);
+  if (pixels === undefined) throw notAsTold(`The body is not a valid ${mediaType}.`);
   const { pixels: most } = limits.pictures;
-  if (pixels > most) throw new SpoorError("payload_too_large", `The body is over the limit of ${most} pixels.`);
+  if (pixels > most) throw new SpoorError("payload_too_large", `The picture exceeds the limit of ${most} pixels.`);
 }
 
 const notAsTold = (detail: string) => new SpoorError("invalid_request", detail);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pictureTypes } from "#common/evidence/picture-type";
+import { pictureTypes } from "#common/evidence/picture-format";
 import { sha256Text } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import type { Operation } from "#lib/http/operation";
@@ -20,10 +20,10 @@ export const findMissingPictures = {
   about: {
     group: "Ingest",
     summary: "Find the pictures to send",
-    text: `Of the SHA-256s of pictures that messages are about to name in \`metadata.pictures\`, those that are not stored: send these with \`PUT /api/pictures/{sha256}\`, and then the batch. The others are kept for ${limits.pictures.unusedHours} hours at least, even if their sessions are deleted meanwhile. \`maxBytes\` is the largest size of a picture.`,
+    text: `Takes the SHA-256s of pictures that messages will name in \`metadata.pictures\`, and returns those that are not stored. Send these with \`PUT /api/pictures/{sha256}\`, then the batch. The others stay for at least ${limits.pictures.unusedHours} hours, even if their sessions are deleted meanwhile. \`maxBytes\` is the maximum size of a picture.`,
     answers: {
       200: {
-        text: "Those that are missing, in the order of the request.",
+        text: "The missing ones, in the order of the request.",
         example: { ok: true, missing: [otherHash], maxBytes: limits.pictures.bytes },
       },
     },
@@ -41,24 +41,24 @@ export const sendPicture = {
   about: {
     group: "Ingest",
     summary: "Send a picture",
-    text: `The bytes as they are, of at most ${limits.pictures.bytes / 2 ** 20} MiB and ${limits.pictures.pixels / 1_000_000} million pixels. A picture is stored once, and counts in what you may store. It is removed ${limits.pictures.unusedHours} hours later where no session refers to it by then, and otherwise with the last session that does. Nothing in it is masked.`,
+    text: `The picture's bytes, at most ${limits.pictures.bytes / 2 ** 20} MiB and ${limits.pictures.pixels / 1_000_000} million pixels. A picture is stored once and counts against your quota. It is removed with the last session that refers to it, or after ${limits.pictures.unusedHours} hours if none does. Pictures are not masked.`,
     raw: { types: pictureTypes, example: { type: "image/gif", base64: pixel } },
     answers: {
-      200: { text: "It was stored before.", example: { ok: true } },
+      200: { text: "It was already stored.", example: { ok: true } },
       201: { text: "It is on disk.", example: { ok: true } },
     },
     errors: {
       invalid_request: {
-        when: "The bytes have another SHA-256, or are not of the type, or the body ended early.",
-        detail: "The body's SHA-256 is not the one in the path.",
+        when: "The bytes have another SHA-256 or type, or the body ended early.",
+        detail: "The body's SHA-256 differs from the path's.",
       },
-      not_found: "The path has no SHA-256.",
+      not_found: "The path contains no SHA-256.",
       payload_too_large: {
-        when: "The picture has too many bytes or pixels, or does not fit into what you may store; `detail` has the figures.",
+        when: "The picture has too many bytes or pixels, or exceeds your quota; `detail` contains the figures.",
         detail: `The body is over the limit of ${limits.pictures.bytes} bytes.`,
       },
       unsupported_media_type: {
-        when: "The Content-Type is none of a picture that is taken.",
+        when: "The Content-Type is not that of a supported picture.",
         detail: `The Content-Type must be one of ${pictureTypes.join(", ")}.`,
       },
     },

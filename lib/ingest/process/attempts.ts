@@ -34,7 +34,7 @@ export async function giveUp(job: JobId, attempts?: number): Promise<void> {
   await failJob(
     job,
     "processing_failed",
-    "The server could not process this upload. The server's log has the reason.",
+    "The server could not process this upload. The server's log contains the cause.",
     { attempts },
   );
 }

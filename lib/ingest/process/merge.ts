@@ -13,7 +13,6 @@ import {
   mendTitles,
   updateAppends,
 } from "#lib/ingest/process/append";
-import { listLinks } from "#lib/ingest/process/pictures";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
   type BatchTrace,
@@ -30,7 +29,7 @@ import {
 } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
 import { type incompleteTrace, keptReasons, type keptTrace } from "#lib/ingest/schema";
-import { linkPictures } from "#lib/pictures/sql";
+import { linkPictures, type TraceLinks } from "#lib/messages/pictures/sql";
 
 export type MergeResult = {
   created: number;
@@ -250,4 +249,27 @@ async function updateChanged(tx: PoolClient, pairs: Pair[], upload: UploadSource
   );
   await updateMessageSums(tx, same, upload);
   await updateTraces(tx, other, upload);
+}
+
+/** An earlier version stored messages without pictures, and a session's prompts say nothing of them. */
+function listLinks(
+  headers: TraceHeader[],
+  created: Map<number, string>,
+  stored: { same: Pair[]; changed: Pair[]; appended: Pair[] },
+): TraceLinks[] {
+  const link =
+    (isWhole: boolean) =>
+    ({ header, stored: { id, isPromptsOnly: isPrompts } }: Pair): TraceLinks[] =>
+      !isWhole && (header.pictures.length === 0 || isPromptsOnly(header) !== isPrompts)
+        ? []
+        : [{ traceId: id, isWhole, pictures: header.pictures }];
+  const isNew = [...created].flatMap(([index, traceId]) => {
+    const { pictures = [] } = headers[index] ?? {};
+    return pictures.length === 0 ? [] : [{ traceId, isWhole: false, pictures }];
+  });
+  return [
+    ...isNew,
+    ...stored.changed.flatMap(link(true)),
+    ...[...stored.same, ...stored.appended].flatMap(link(false)),
+  ];
 }

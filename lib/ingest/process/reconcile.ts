@@ -7,7 +7,7 @@ import { lockOpenJobs, readOpenJobs, withoutEntry } from "#lib/ingest/process/sq
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
-/** Hastens what would wait until the time comes again at which a clock was ahead. */
+/** Makes entries due that were scheduled while a clock was ahead. */
 export async function undoFuture(): Promise<void> {
   await forgetHeartbeats();
   const [queues, entries, traces] = [await hastenQueues(), await hastenEntries(), await hastenTraces()];

@@ -4,10 +4,10 @@ import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { Turns } from "#lib/core/concurrency/turns";
 import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
-import { formatBytes } from "#lib/core/units";
 import { type Db, prisma, type Queryable } from "#lib/db/client";
 import type { TraceSize } from "#lib/ingest/decode/operations";
 import { deleteCopies, lockQuota, readStored, reserve, reserveWhole } from "#lib/ingest/quota/sql";
+import { formatBytes } from "#lib/transcript/text";
 
 const told = (bytes: number): string => `${formatBytes(bytes)} (${bytes} bytes)`;
 
@@ -45,7 +45,7 @@ export async function requireRoom(userId: string, bytes: number, idempotencyKey:
   if (idempotencyKey !== undefined && (await isKnown(userId, idempotencyKey))) return;
   const left = Math.max(0, quota - used);
   throw new OverQuotaError(
-    `This upload has ${formatBytes(bytes)} or more, and ${formatBytes(left)} are left of the ${told(quota)} that you may store`,
+    `This upload has ${formatBytes(bytes)} or more, but only ${formatBytes(left)} of your quota of ${told(quota)} are left`,
   );
 }
 
@@ -59,7 +59,7 @@ async function isKnown(userId: string, idempotencyKey: string): Promise<boolean>
 
 const turns = new Turns();
 
-/** Otherwise a user's uploads would each wait with a connection. */
+/** Otherwise each waiting upload of a user would occupy a connection. */
 export async function inTurn<T>(userId: string, store: () => Promise<T>): Promise<T> {
   if (!hasQuota()) return store();
   const endTurn = await turns.take(userId);
@@ -107,10 +107,10 @@ async function keepWithin(tx: Queryable | Db, userId: string): Promise<void> {
   const { used, waiting, copies } = await readStored(userId, tx);
   if (used > quota)
     throw new OverQuotaError(
-      `With this, your sessions would use ${formatBytes(used - quota)} more than the ${told(quota)} that you may store`,
+      `With this upload, your sessions would exceed your quota of ${told(quota)} by ${formatBytes(used - quota)}`,
     );
   if (waiting > quota)
-    throw new SpoorError("overloaded", "Your uploads wait to be processed. Nothing was stored; try again.");
+    throw new SpoorError("overloaded", "Your earlier uploads are not processed yet. Nothing was stored; try again.");
   if (used + copies > quota) await deleteCopies(tx, userId, used + copies - quota);
 }
 
@@ -118,6 +118,6 @@ export class OverQuotaError extends SpoorError {
   override name = "OverQuotaError";
 
   constructor(figures: string) {
-    super("payload_too_large", `${figures}. Delete sessions to make room. Nothing was stored.`);
+    super("payload_too_large", `${figures}. Delete sessions to free space. Nothing was stored.`);
   }
 }

@@ -35,7 +35,7 @@ const originalBytes = "512 + octet_length(head) + 130 * parts";
 /** Both columns are stored uncompressed, so that their length is known without reading them. */
 const uploadBytes = "coalesce(octet_length(body), object_bytes, 0) + coalesce(octet_length(manifest), 0)";
 
-/** A body that uploads share counts once, as what weighs most. `$1` is the user's id. */
+/** A body that uploads share counts once, for the upload that counts most. `$1` is the user's id. */
 const bodies = `select max(job_id::text)::uuid as newest, sum(${uploadBytes}) as bytes, coalesce(held_by, job_id) as holder,
      case when bool_or(removed_at is null and status = 'failed') then 'failed'
        when bool_or(removed_at is null and status in ('queued', 'running')) then 'waiting' else 'copy' end as kind

@@ -42,7 +42,7 @@ async function removeFailed(days: number): Promise<number> {
   let removed = 0;
   for (const [userId, jobs] of Map.groupBy(due, (job) => job.userId)) {
     const ids = jobs.map(({ id }) => id);
-    removed += await removeFailedUploads(userId, ids, `The upload was removed ${days} days after that.`);
+    removed += await removeFailedUploads(userId, ids, `The upload was removed ${days} days later.`);
   }
   return removed;
 }

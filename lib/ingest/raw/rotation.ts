@@ -11,8 +11,8 @@ import {
   readObjectName,
   writeBody,
 } from "#lib/ingest/raw/sql";
-import { putObject, readObject } from "#lib/store/s3";
-import { isOutdated, seal, unseal } from "#lib/store/sealed";
+import { putObject, readObject } from "#lib/storage/s3";
+import { isOutdated, seal, unseal } from "#lib/storage/sealed";
 
 type Outcome = "sealed" | "left" | "unreadable" | undefined;
 

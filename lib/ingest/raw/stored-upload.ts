@@ -2,12 +2,12 @@ import "server-only";
 import { notFound, SpoorError } from "#lib/core/errors";
 import { log } from "#lib/core/log";
 import { beginRead } from "#lib/db/heavy";
-import { streamChunks } from "#lib/http/stream-of";
+import { streamChunks } from "#lib/http/send-stream";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { type BodyPlace, copyUpload, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
-import { readObject } from "#lib/store/s3";
-import { unseal, unsealParts } from "#lib/store/sealed";
+import { readObject } from "#lib/storage/s3";
+import { unseal, unsealParts } from "#lib/storage/sealed";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
@@ -43,7 +43,8 @@ const noLongerStored = () => new SpoorError("not_found", "The upload is no longe
 const sliceBytes = { database: 1 << 20, store: 4 << 20 };
 
 /**
- * It holds neither the upload in memory nor a database connection for a slow reader. It counts as one of the user's exports.
+ * A slow reader occupies neither memory for the upload nor a database connection. It counts as one of the user's
+ * exports.
  * @throws SpoorError `not_found`; `overloaded` as `beginRead`
  */
 export async function streamUpload(userId: string, jobId: string): Promise<ReadableStream<Uint8Array>> {

@@ -1,6 +1,13 @@
 import { type Act, actsOfCommand, commandsOfScript, outputsOfScript, readActs } from "#common/evidence/commands";
-import { findCommit, joinCommits } from "#common/evidence/commits";
-import { type Commit, type Proof, parseBranch, parseHash, proofIn } from "#common/evidence/output";
+import {
+  type Commit,
+  findCommit,
+  joinCommits,
+  type Proof,
+  parseBranch,
+  parseHash,
+  proofIn,
+} from "#common/evidence/output";
 import { publicRemote, pullRequestAt } from "#common/evidence/remotes";
 import { type Fields, isFields, plainText } from "#common/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";

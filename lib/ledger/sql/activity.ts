@@ -54,11 +54,25 @@ export async function countTails(tx: PoolClient, userId: string, traces: LedgerT
 const beginning = 10;
 
 /** A sub-agent may begin with its parent's messages. */
-export async function findCopying(tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> {
+export const findCopying = (tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> =>
+  findBeginning(tx, userId, traceIds, ["message", "metadata", "metadata->>'replayed' = 'true'"]);
+
+/** The client can't mark what it copied of a session on another machine. */
+export const findUnmarked = (tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> =>
+  findBeginning(tx, userId, traceIds, ["message_usage", "counted, replayed", "not counted and not replayed"]);
+
+async function findBeginning(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  [table, columns, condition]: [string, string, string],
+): Promise<Set<string>> {
+  if (traceIds.length === 0) return new Set();
   const { rows } = await tx.query<{ id: string }>(
     `select given.id from unnest($2::uuid[]) as given (id) where exists (select from (
-       select metadata from message where message.user_id = $1 and message.trace_id = given.id order by position limit ${beginning}
-     ) as first where metadata->>'replayed' = 'true')`,
+       select ${columns} from ${table} as one where one.user_id = $1 and one.trace_id = given.id
+       order by position limit ${beginning}
+     ) as first where ${condition})`,
     [userId, traceIds],
   );
   return new Set(rows.map(({ id }) => id));
@@ -171,13 +185,39 @@ const copiedAnswer = (place: string, order: "asc" | "desc") => `(
     where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
     order by answer.position ${order} limit 1)`;
 
+/** The older sessions in which answers of a session count that its client took for its own. */
+const originals = `
+  select distinct answer.trace_id as id, winner.trace_id as original from ${given}
+  join message_usage as answer on answer.user_id = $1::uuid and answer.trace_id = given.id
+    and not answer.counted and not answer.replayed
+  join message_usage as winner on winner.user_id = $1::uuid and winner.request_key = answer.request_key
+    and winner.counted and winner.trace_id <> answer.trace_id
+  join trace as younger on younger.user_id = $1::uuid and younger.id = answer.trace_id
+  join trace as older on older.user_id = $1::uuid and older.id = winner.trace_id
+  where (older.created_at, older.id) < (younger.created_at, younger.id)`;
+
+/** Messages that such an older session has, too. A window never joins all messages with all. */
+const unmarked = `
+  with originals as materialized (${originals})
+  select id, position from (
+    select side.id, position, side.is_own,
+      bool_or(not side.is_own) over (
+        partition by side.id, message.created_at, role, hashtextextended(content, 0)) as is_copied
+    from (select id, id, true from originals union select id, original, false from originals) as side (id, trace_id, is_own)
+    join message on message.user_id = $1::uuid and message.trace_id = side.trace_id and message.created_at is not null
+      and (side.is_own or message.metadata->>'replayed' is distinct from 'true')
+  ) as sides where is_own and is_copied`;
+
 /**
- * A copied message counts where its answer does. Only traces that begin with copies need this check, which reads metadata
- * from out-of-line storage.
+ * A copied message counts where its answer does, if its client marked it, and else in the oldest session. Only traces that
+ * begin with copies need this check, which reads metadata from out-of-line storage.
  */
-const own = `${timed} and (message.metadata->>'replayed' is distinct from 'true' or coalesce(
-  case when message.role = 'user' then ${copiedAnswer("> message.position", "asc")} end,
-  ${copiedAnswer("<= message.position", "desc")}, ${copiedAnswer("> message.position", "asc")}, false))`;
+const own = `${timed}
+  and (message.trace_id, message.position) not in (${unmarked})
+  and (message.metadata->>'replayed' is distinct from 'true'
+    or not coalesce(trace.metadata ?| array['forkedFrom', 'parent', 'continues'], false) or coalesce(
+      case when message.role = 'user' then ${copiedAnswer("> message.position", "asc")} end,
+      ${copiedAnswer("<= message.position", "desc")}, ${copiedAnswer("> message.position", "asc")}, false))`;
 
 const insertFrom = (
   messages: string,

@@ -2,7 +2,15 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/core/concurrency/slices";
 import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
-import { countTails, findCopying, findCounted, findRenamed, forget, recount } from "#lib/ledger/sql/activity";
+import {
+  countTails,
+  findCopying,
+  findCounted,
+  findRenamed,
+  findUnmarked,
+  forget,
+  recount,
+} from "#lib/ledger/sql/activity";
 import { readTraces } from "#lib/ledger/sql/due";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
@@ -61,7 +69,7 @@ const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trac
 /** Sessions of which only prompts are known are in no sum. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
 
-/** @param turned traces whose copied messages may count elsewhere now @returns the days whose sums change */
+/** @param turned traces whose answers count elsewhere now, or no longer @returns the days whose sums change */
 async function countActivity(
   tx: PoolClient,
   userId: string,
@@ -88,13 +96,13 @@ async function countActivity(
     userId,
     related.map(({ id }) => id),
   );
+  const unmarked = new Set([...turned, ...(await findUnmarked(tx, userId, [...counted]))]);
   const {
     grown = [],
     whole = [],
     forks = [],
   } = Object.groupBy(traces, ({ id, metadata }) => {
-    if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
-    if (!read.has(id)) return "unchanged";
+    if (typeof metadata?.forkedFrom === "string" || copying.has(id) || unmarked.has(id)) return "forks";
     return counted.has(id) ? "grown" : "whole";
   });
   if (others.length > 0) await nameFacets(tx, userId, others);

@@ -2,12 +2,12 @@ import "server-only";
 import { z } from "zod";
 import { exactText } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
+import { listTouching } from "#lib/files/files";
 import { AgentAnswer, changedLines, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { named } from "#lib/mcp/quote";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { narrowing, page, within } from "#lib/mcp/tools/tool";
-import { listTouching } from "#lib/traces/files";
 
 const input = z.object({
   path: exactText(1, 1024).describe("The end of the file's path, such as retry.ts or src/retry.ts."),
@@ -23,7 +23,7 @@ export const findFileHistory: Tool<typeof input> = {
   name,
   title: "Find a file's history",
   description:
-    "List the sessions in which agents changed (or read) a file, newest first, with the lines that each changed and the messages where. Use it to learn why a file is as it is: read_session around such a message has the reasons.",
+    "List the sessions in which agents changed (or read) a file, newest first, with changed lines and the messages. Use it to learn why a file is the way it is: read_session around such a message shows the reasons.",
   input,
   async run({ path, action, since, until, limit, cursor }, reader) {
     const { onlyProjectId } = within(reader);
@@ -31,7 +31,7 @@ export const findFileHistory: Tool<typeof input> = {
     const after = openCursor(reader, name, cursor);
     const { files, nextCursor } = await listTouching(reader.userId, { ...asked, cursor: after });
     if (files.length === 0 && nextCursor === null)
-      return "No session touched such a file. Try only its name, or action any.";
+      return "No session touched such a file. Try its name alone, or action any.";
     const next = sealCursor(reader, name, nextCursor);
     const head = `Sessions with this file, newest activity first, ${files.length} on this page.`;
     // The cursor contains the path, which may be long.

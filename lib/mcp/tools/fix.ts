@@ -10,16 +10,17 @@ import { named, quotation, shown } from "#lib/mcp/quote";
 import { cutExcerpt, saidIn } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { narrowing, within } from "#lib/mcp/tools/tool";
-import { readMessages, readMessagesAt } from "#lib/traces/messages";
-import type { Message, Trace } from "#lib/traces/queries";
-import type { Selection } from "#lib/traces/sql/conditions";
+import { readMessages, readMessagesAt } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
+import type { Selection } from "#lib/search/sql/selection";
+import type { Trace } from "#lib/traces/queries";
 import { splitPieces } from "#lib/transcript/kind";
 import { plainCall } from "#lib/transcript/script";
 import { formatQuantity } from "#lib/transcript/text";
 import { findCallKind } from "#lib/transcript/tools/tools";
 
 const input = z.object({
-  error: exactText(1, 8192).describe("The error message as it was printed; one line, or a few."),
+  error: exactText(1, 8192).describe("The error message as printed; one line, or a few."),
   project: narrowing.project,
   limit: z.int().min(1).max(5).default(3).describe("How many past places to show."),
 });
@@ -28,15 +29,13 @@ export const findPastFix: Tool<typeof input> = {
   name: "find_past_fix",
   title: "Find how an error was solved before",
   description:
-    "Given an error message, find earlier sessions where it came up, and what was done next: files that were changed, commands that were run, and what the agent said at the end of that turn. Try it before debugging an error from scratch.",
+    "Given an error message, find earlier sessions in which it occurred, and done next: changed files, commands, and what the agent said at the end of that turn. Try it before debugging an error from scratch.",
   input,
   async run({ error, project, limit }, reader) {
     const { places, isExact } = await pastPlaces(reader.userId, error, { project, ...within(reader) }, limit);
     if (places.length === 0) return "No earlier session has this error. Try search_sessions with fewer words of it.";
-    const what = isExact
-      ? "Where this came up before"
-      : "No session has this line; where its most telling words came up";
-    const answer = new AgentAnswer(`${what}, and what came after it, ${formatQuantity(places.length, "session")}.`);
+    const what = isExact ? "Earlier occurrences" : "No session has this line; occurrences of its most specific words";
+    const answer = new AgentAnswer(`${what} and what was done next, ${formatQuantity(places.length, "session")}.`);
     for (const place of places) answer.add(formatPlace(place));
     return answer.end(undefined);
   },
@@ -83,7 +82,7 @@ async function findError(userId: string, error: string, filter: ProjectScope, li
   return { found: [], words, isExact: false };
 }
 
-/** The end of an error is searched in these messages. */
+/** The messages that may show how the error was solved. */
 const after = { limit: 120, maxBytes: 512 * 1024, maxMessageBytes: 128 * 1024 };
 const maxSteps = 12;
 
@@ -105,8 +104,8 @@ function formatPlace({ trace, position, createdAt, excerpt, steps, said }: Error
   const head = citation(trace, [formatQuantity(trace.messageCount, "message")]);
   if (position === null) return head;
   const came = `came up at #${position} · ${createdAt ?? "no time"} · ${linkTo(trace.id, position)}\n${quotation(excerpt)}`;
-  const done = steps.length > 0 ? `what was done next:\n${steps.map((step) => `- ${step}`).join("\n")}` : "";
-  const last = said ? `what was said at the end of it, #${said.position}:\n${quotation(said.text)}` : "";
+  const done = steps.length > 0 ? `done next:\n${steps.map((step) => `- ${step}`).join("\n")}` : "";
+  const last = said ? `said at the end, #${said.position}:\n${quotation(said.text)}` : "";
   return [head, came, done, last].filter((part) => part !== "").join("\n");
 }
 

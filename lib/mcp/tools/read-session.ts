@@ -7,8 +7,9 @@ import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import { showMessage, type TalkDetail, toolsBlock } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { requireReadable, session } from "#lib/mcp/tools/tool";
-import { readEarlier, readMessages } from "#lib/traces/messages";
-import { getTrace, type Message } from "#lib/traces/queries";
+import { readEarlier, readMessages } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
+import { getTrace } from "#lib/traces/queries";
 import { formatQuantity } from "#lib/transcript/text";
 
 const position = z.int().min(0).max(limits.message.integer);
@@ -17,23 +18,23 @@ const input = z.object({
   session,
   around: position
     .optional()
-    .describe("The position of a message, as search_sessions gives it: reading begins a little before it."),
+    .describe("The position of a message, as returned by search_sessions. Reading begins a little earlier."),
   detail: z
     .enum(["talk", "all"])
     .default("talk")
-    .describe("talk: what was said, with tools by their names alone. all: also tools' input and output, and thinking."),
+    .describe("talk: the conversation, with only the names of tools. all: also tools' input and output, and thinking."),
   cursor: z
     .string()
     .regex(/^\d{1,10}$/)
     .optional()
-    .describe("The cursor that the page before ended with."),
+    .describe("The cursor at the end of the previous page."),
 });
 
 export const readSession: Tool<typeof input> = {
   name: "read_session",
   title: "Read a session",
   description:
-    "Read the messages of one earlier session, from its start, around a message, or on from a cursor. By default only what the person and the agent said; detail all has tools' input and output too.",
+    "Read the messages of one earlier session, from its start, around a message, or from a cursor. By default only what the person and the agent said; detail all adds tools' input and output.",
   input,
   async run({ session: id, around, detail, cursor }, reader) {
     await requireReadable(reader, id);

@@ -15,7 +15,7 @@ export const listRecent: Tool<typeof input> = {
   name,
   title: "List recent sessions",
   description:
-    "List this person's latest coding-agent sessions, newest activity first, without those that another session started. Use it to see what was worked on lately, in one project or in all.",
+    "List this person's latest coding-agent sessions, newest activity first, without sub-agents. Use it to see recent work, in one project or in all.",
   input,
   async run({ limit, cursor, ...given }, reader) {
     const { traces, nextCursor } = await listTraces(

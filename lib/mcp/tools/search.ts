@@ -10,7 +10,7 @@ import { named, quotation } from "#lib/mcp/quote";
 import { cutExcerpt } from "#lib/mcp/talk";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
-import { readMessagesAt } from "#lib/traces/messages";
+import { readMessagesAt } from "#lib/messages/read-messages";
 import { formatQuantity } from "#lib/transcript/text";
 
 const input = z.object({
@@ -29,7 +29,7 @@ export const searchSessions: Tool<typeof input> = {
   name,
   title: "Search past sessions",
   description:
-    "Find earlier coding-agent sessions of this person, on all of their machines and agents, by what was said or done in them: decisions, commands, errors, files, names. Returns sessions with excerpts and the position of each message; read on with read_session. Use few, distinctive words.",
+    "Find earlier coding-agent sessions of this person, from all machines and agents, by what was said or done in them: decisions, commands, errors, files, names. Returns sessions with excerpts and the position of each message; continue with read_session. Use few, distinctive words.",
   input,
   async run({ query, limit, cursor, ...given }, reader) {
     const { userId } = reader;
@@ -44,7 +44,7 @@ export const searchSessions: Tool<typeof input> = {
         ? ""
         : `No session has all of these words; searched for ${named(corrected, 300)} instead. `;
     const what = isPartial
-      ? "No session has all of this; those that have most of it"
+      ? "No session has all of this; sessions with most of it"
       : "Sessions that match, the best first";
     const answer = new AgentAnswer(`${instead}${what}, ${found.length} on this page.`);
     const blocks = await heavyTurn(userId, () => writeBlocks(userId, found, splitWords(corrected ?? query)));

@@ -2,15 +2,15 @@ import "server-only";
 import { z } from "zod";
 import { limits } from "#lib/core/limits";
 import { heavyTurn } from "#lib/db/heavy";
+import { listTraceFiles } from "#lib/files/files";
 import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
 import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
 import { isReadable, requireReadable, session } from "#lib/mcp/tools/tool";
+import { readEarlier, readMessages } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
-import { listTraceFiles } from "#lib/traces/files";
-import { readEarlier, readMessages } from "#lib/traces/messages";
-import type { Message } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
 import { formatQuantity } from "#lib/transcript/text";
 
@@ -20,7 +20,7 @@ export const sessionSummary: Tool<typeof input> = {
   name: "session_summary",
   title: "Summarize a session",
   description:
-    "The facts of one earlier session: what was asked first, what was answered last, which files changed, the branches, commits and pull requests that came of it, its size and cost. Made from what is stored, without a model. Use it before reading a whole session.",
+    "The facts of one earlier session: first request, last answer, changed files, branches, commits, pull requests, size and cost. No model is called. Use it before reading a whole session.",
   input,
   async run({ session: id }, reader) {
     return summarizeTrace(id, reader);

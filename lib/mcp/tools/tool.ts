@@ -34,11 +34,11 @@ export async function requireReadable(reader: AgentReader, id: string): Promise<
 
 /** @param usual page size */
 export const page = (usual: number) => ({
-  limit: z.int().min(1).max(limits.mcp.perPage).default(usual).describe("How many results a page has at most."),
-  cursor: exactText(1, limits.mcp.cursor).optional().describe("The cursor that the page before ended with."),
+  limit: z.int().min(1).max(limits.mcp.perPage).default(usual).describe("Maximum number of results per page."),
+  cursor: exactText(1, limits.mcp.cursor).optional().describe("The cursor at the end of the previous page."),
 });
 
-export const session = z.uuid().describe("A session's id, as other tools give it.");
+export const session = z.uuid().describe("A session's id, as returned by other tools.");
 
 export const narrowing = {
   project: exactText(1, limits.trace.project).optional().describe("Only sessions of this project, by its exact name."),

@@ -2,7 +2,7 @@ import "server-only";
 import { type Db, pool, prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
-import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
+import { isSelected, type PlainSelection } from "#lib/search/sql/selection";
 
 export type SelectionCount = {
   traces: number;

@@ -2,7 +2,7 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
-import { shownTitle } from "#lib/traces/sql/conditions";
+import { shownTitle } from "#lib/search/sql/selection";
 
 /** Must match lib/traces/tokens.ts. */
 const sumUsedTokens = Prisma.raw(`coalesce(nullif(input_tokens + output_tokens + cache_read_tokens

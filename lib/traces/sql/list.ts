@@ -1,11 +1,11 @@
 // SQL: its plans are chosen and measured (docs/decisions/0014).
 import "server-only";
 import type pg from "pg";
+import type { Facet } from "#lib/core/fields";
 import { pool, snapshot } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { labelText, readProjectLabels } from "#lib/db/sql/project-labels";
 import { Prisma, type Trace } from "#lib/generated/prisma/client";
-import type { Facet, FacetValue, ProjectValue } from "#lib/traces/schema";
 import {
   comesAfter,
   comesBefore,
@@ -15,7 +15,8 @@ import {
   type PlainSelection,
   selectMoment,
   shownTitle,
-} from "#lib/traces/sql/conditions";
+} from "#lib/search/sql/selection";
+import type { FacetValue, ProjectValue } from "#lib/traces/schema";
 
 export const traceFields = {
   id: true,
@@ -69,10 +70,6 @@ type Fields = Pick<Trace, keyof typeof traceFields>;
 export type TraceRow = {
   [Name in keyof Fields]: bigint extends Fields[Name] ? Fields[Name] | string : Fields[Name];
 };
-
-/** An undated trace has the moment of its upload. */
-export const tellUpdated = (row: Pick<Trace, "activityAt" | "storedAt" | "dated">): string =>
-  (row.dated ? row.activityAt : row.storedAt).toISOString();
 
 export type ListedRow = TraceRow & { latestAt: Date };
 
@@ -227,3 +224,31 @@ export async function readNeighbour(
     order by ${moment} ${direction}, id ${direction} limit 1`);
   return rows[0];
 }
+
+export type Several = "branch" | "tag" | "tool";
+
+/** SQL: Prisma can't group the elements of a list or the lines of a text. */
+export async function countSeveral(
+  userId: string,
+  selection: PlainSelection,
+  name: Several,
+  max: number,
+): Promise<FacetValue[]> {
+  const values = valuesIn[name](userId, isSelected(userId, selection));
+  const { rows } = await heavyRead(userId, (tx) =>
+    tx.query<FacetValue>(Prisma.sql`
+      select value, sum(number)::int as count from (${values}) as named
+      group by value order by count desc, value limit ${max}`),
+  );
+  return rows;
+}
+
+/** Grouping equal lists of tools first leaves fewer to split. */
+const valuesIn: Record<Several, (userId: string, isOne: Prisma.Sql) => Prisma.Sql> = {
+  branch: (userId, isOne) => Prisma.sql`select branch as value, 1 as number from trace_branch
+    where user_id = ${userId}::uuid and trace_id in (select id from trace where ${isOne})`,
+  tag: (_, isOne) => Prisma.sql`select unnest(tags) as value, 1 as number from trace
+    where ${isOne} and cardinality(tags) > 0`,
+  tool: (_, isOne) => Prisma.sql`select string_to_table(trim(both E'\\n' from tools), E'\\n') as value, number
+    from (select tools, count(*) as number from trace where ${isOne} and tools is not null group by tools) as same`,
+};

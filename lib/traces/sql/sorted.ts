@@ -3,8 +3,8 @@ import "server-only";
 import { instant } from "#lib/core/fields";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
+import { isSelected, type PlainSelection, selectMoment } from "#lib/search/sql/selection";
 import type { Sort } from "#lib/traces/schema";
-import { isSelected, type PlainSelection, selectMoment } from "#lib/traces/sql/conditions";
 import { type ListedRow, listedColumns } from "#lib/traces/sql/list";
 
 type Other = Exclude<Sort, "activity">;

@@ -1,6 +1,6 @@
 import type { Call, ToolResult } from "#lib/transcript/call";
-import type { Effort, LineCounts } from "#lib/transcript/line-diff";
-import { countChange, newEffort } from "#lib/transcript/line-diff";
+import type { Effort, LineCounts } from "#lib/transcript/files/line-diff";
+import { countChange, newEffort } from "#lib/transcript/files/line-diff";
 import {
   countPatch,
   type FilePatch,
@@ -8,7 +8,7 @@ import {
   readFilePatches,
   readSearchBlocks,
   readUnifiedFiles,
-} from "#lib/transcript/patches";
+} from "#lib/transcript/files/patches";
 import { type Fields, field, getInputPath, isObject } from "#lib/transcript/tools/describe";
 import { plainName } from "#lib/transcript/vocabulary";
 

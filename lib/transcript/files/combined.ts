@@ -1,12 +1,12 @@
 import type { ToolResult } from "#lib/transcript/call";
-import { compare, type DiffChange, joinChanges } from "#lib/transcript/changes";
 import type { FileChange } from "#lib/transcript/files/changed";
+import { compare, type DiffChange, joinChanges } from "#lib/transcript/files/changes";
+import type { Effort } from "#lib/transcript/files/line-diff";
+import { patchLines } from "#lib/transcript/files/patches";
 import { projectPath, readPlace } from "#lib/transcript/files/paths";
 import { changesMade, leavesOutResults, type TouchingSession } from "#lib/transcript/files/touches";
-import type { Effort } from "#lib/transcript/line-diff";
 import type { ReaderMessage } from "#lib/transcript/message";
 import { makePairing, type Placed } from "#lib/transcript/pairing";
-import { patchLines } from "#lib/transcript/patches";
 
 export type Fragment = { before: string; after: string; at?: [old: number, now: number] };
 
@@ -19,7 +19,7 @@ export type CombinedFile = {
 
 export type Combined = {
   files: CombinedFile[];
-  /** Number of changed files whose content the session doesn't tell. */
+  /** Number of changed files whose content is not in the session. */
   untold: number;
   /** Some changes exceeded the limits. */
   cut: boolean;

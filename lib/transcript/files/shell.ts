@@ -1,6 +1,6 @@
 import { type FileChange, listPatchChanges } from "#lib/transcript/files/changed";
 import { type Command, readCommands } from "#lib/transcript/files/commands";
-import { readFilePatches } from "#lib/transcript/patches";
+import { readFilePatches } from "#lib/transcript/files/patches";
 import { type Fields, isObject } from "#lib/transcript/tools/describe";
 
 export type ShellChange = FileChange & { folder: string | undefined };

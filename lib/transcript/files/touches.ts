@@ -1,10 +1,10 @@
 import { limits } from "#lib/core/limits";
 import type { Call, ToolResult } from "#lib/transcript/call";
 import { countChangedLines, type FileChange, listChanges, reportedChanges } from "#lib/transcript/files/changed";
+import { type LineCounts, newEffort } from "#lib/transcript/files/line-diff";
 import { projectPath, readPlace, type SessionFolders } from "#lib/transcript/files/paths";
 import { listReads } from "#lib/transcript/files/reads";
 import { shellChanges } from "#lib/transcript/files/shell";
-import { type LineCounts, newEffort } from "#lib/transcript/line-diff";
 import type { PartKind, ReaderMessage } from "#lib/transcript/message";
 import { readOutcome } from "#lib/transcript/outcome";
 import { makePairing, type Placed } from "#lib/transcript/pairing";

@@ -1,7 +1,7 @@
 import type { ToolResult } from "#lib/transcript/call";
-import { compare, type DiffChange, joinChanges, readPatch, sumCounts } from "#lib/transcript/changes";
 import { countChangedLines, type FileChange, listChanges, reportedChanges } from "#lib/transcript/files/changed";
-import { type Effort, newEffort } from "#lib/transcript/line-diff";
+import { compare, type DiffChange, joinChanges, readPatch, sumCounts } from "#lib/transcript/files/changes";
+import { type Effort, newEffort } from "#lib/transcript/files/line-diff";
 import type { Block, RowPart } from "#lib/transcript/message";
 import { countLines, firstLine, formatQuantity } from "#lib/transcript/text";
 import { type Describe, field, getInputPath, printed } from "#lib/transcript/tools/describe";

@@ -91,7 +91,7 @@ const describeSubagent: Describe = (input, outcome) => {
     title: firstLine(task) || "a sub-agent",
     ...(type && { note: type }),
     blocks: [
-      ...(prompt && prompt !== task ? [{ type: "markdown", text: prompt, fold: "What it was given" } as const] : []),
+      ...(prompt && prompt !== task ? [{ type: "markdown", text: prompt, fold: "Task" } as const] : []),
       ...(outcome.output.trim() ? [toReportBlock(outcome.output)] : []),
     ],
   };
@@ -99,7 +99,7 @@ const describeSubagent: Describe = (input, outcome) => {
 
 const toReportBlock = (text: string): Block =>
   /^Async agent launched/.test(text.trimStart())
-    ? { type: "markdown", text, fold: "What the agent was told" }
+    ? { type: "markdown", text, fold: "Message to the agent" }
     : { type: "markdown", text };
 
 const describeCommand: Describe = (input, outcome, call) => ({

@@ -1,10 +1,10 @@
-// The table of docs/agents.md: a row for each scene, a column for each agent.
+// The table of docs/agents.md, with a row for each agent.
 import { readFile, writeFile } from "node:fs/promises";
-import { type Agent, agents, versionOf } from "./agents.ts";
+import { agents, versionOf } from "./agents.ts";
 import type { Differences } from "./compare.ts";
 import { scenes } from "./scenes.ts";
 
-/** By agent and scene; nothing where the agent did not run. */
+/** Outcomes by agent and scene; agents that did not run are absent. */
 export type Cells = Map<string, Map<string, string>>;
 
 const file = new URL("../../../docs/agents.md", import.meta.url);
@@ -12,38 +12,53 @@ const [begin, end] = ["<!-- What `npm run test:agents -- --write` saw -->\n", "<
 
 export const cellOf = (found: Differences): string => (found.size === 0 ? "exact" : [...found.keys()].join(", "));
 export const lacking = "–";
+const inNoFile = "in no file";
 
 const row = (cells: string[]) => `| ${cells.join(" | ")} |\n`;
 
+/** The most frequent outcome of an agent's scenes, and the scenes of each other one. */
+function summarize(column: Map<string, string>): [string, string] {
+  const byOutcome = Map.groupBy(
+    Object.keys(scenes).filter((scene) => column.has(scene)),
+    (scene) => column.get(scene) ?? "",
+  );
+  const [[usual = ""] = [], ...others] = [...byOutcome].toSorted(([, a], [, b]) => b.length - a.length);
+  return [usual, others.map(([outcome, names]) => `${outcome}: ${names.join(", ")}`).join("; ")];
+}
+
 export function draw(cells: Cells): string {
-  const of = (agent: Agent, scene: string) => cells.get(agent.name)?.get(scene) ?? "";
   return [
-    row(["", ...agents.map((agent) => `${agent.name} ${versionOf(agent)}`)]),
-    row(["---", ...agents.map(() => "---")]),
-    ...Object.keys(scenes).map((scene) => row([scene, ...agents.map((agent) => of(agent, scene))])),
-    row(["in no file", ...agents.map(({ unrecorded }) => unrecorded?.join(", ") || lacking)]),
+    row(["", "Most scenes", "Other scenes", inNoFile]),
+    row(["---", "---", "---", "---"]),
+    ...agents
+      .filter(({ name }) => cells.has(name))
+      .map((agent) =>
+        row([
+          `${agent.name} ${versionOf(agent)}`,
+          ...summarize(cells.get(agent.name) ?? new Map()),
+          agent.unrecorded?.join(", ") || lacking,
+        ]),
+      ),
   ].join("");
 }
 
-/** The cells that the documentation has. */
+/** The outcomes that the documentation has. */
 export async function readCells(): Promise<Cells> {
   const [, table = ""] = (await readFile(file, "utf8")).split(begin);
-  const [head = [], , ...rows] = (table.split(end)[0] ?? "")
-    .trim()
-    .split("\n")
-    .map((line) => line.slice(2, -2).split(" | "));
+  const rows = (table.split(end)[0] ?? "").trim().split("\n").slice(2);
   return new Map(
     agents.map((agent) => {
-      const column = head.indexOf(`${agent.name} ${versionOf(agent)}`);
-      return [
-        agent.name,
-        new Map(rows.flatMap((cells) => (column < 0 ? [] : [[cells[0] ?? "", cells[column] ?? ""]]))),
-      ];
+      const line = rows.find((one) => one.startsWith(`| ${agent.name} ${versionOf(agent)} |`));
+      const [, usual = "", others = "", unrecorded = ""] = line?.slice(2, -2).split(" | ") ?? [];
+      const column = new Map(line ? Object.keys(scenes).map((scene) => [scene, usual]) : []);
+      for (const [outcome = "", names = ""] of others.split("; ").map((part) => part.split(": ")))
+        for (const name of names.split(", ").filter(Boolean)) column.set(name, outcome);
+      return [agent.name, line ? column.set(inNoFile, unrecorded) : column];
     }),
   );
 }
 
-/** Writes the cells of the agents that ran; the others stay. */
+/** Writes the outcomes of the agents that ran; the others stay. */
 export async function writeCells(seen: Cells): Promise<void> {
   const cells = new Map(
     [...(await readCells())].map(([name, column]) => [name, new Map([...column, ...(seen.get(name) ?? [])])]),

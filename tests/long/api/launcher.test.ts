@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { freePort } from "#lib/db/ports";
-import { identifyProcess } from "#lib/db/process-identity";
+import { freePort } from "#lib/db/embedded/ports";
+import { identifyProcess } from "#lib/db/embedded/process-identity";
 import { testEnvironment } from "../../support/database.ts";
 import { holdRecovery } from "../../support/recovery.ts";
 

@@ -5,7 +5,7 @@ import { openSetup } from "#lib/auth/setup";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { setEnv, usualWireBytes } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { bearer, openRequest } from "../../api/client.ts";
 import { linesOf, writeBelow } from "../../cli/home.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { listObjects } from "#lib/store/s3";
+import { listObjects } from "#lib/storage/s3";
 import { accepted, bearer, expectProblem, senderOf, sessionCookie } from "../../api/client.ts";
 import { until } from "../../faults/wait.ts";
 import { residentBytes } from "../../support/resident.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { countSelection, deleteSelection } from "#lib/traces/deletion";
-import { exportTraces } from "#lib/traces/export";
+import { exportTraces } from "#lib/traces/export/export";
 import { purgeDeleted } from "#lib/traces/purge";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../../support/server.ts";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startEmbedded } from "#lib/db/embedded";
-import { mayServe } from "#lib/db/process-identity";
+import { startEmbedded } from "#lib/db/embedded/embedded";
+import { mayServe } from "#lib/db/embedded/process-identity";
 import { holdRecovery } from "../../support/recovery.ts";
 
 const isRoot = process.platform === "linux" && process.getuid?.() === 0;

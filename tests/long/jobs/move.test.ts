@@ -10,7 +10,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { closeDatabase, pool } from "#lib/db/client";
-import { startEmbedded } from "#lib/db/embedded";
+import { startEmbedded } from "#lib/db/embedded/embedded";
 import { migrate } from "#lib/db/migrate";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { installQueues } from "#lib/queue/queues";

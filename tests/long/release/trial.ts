@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "#lib/db/ports";
+import { freePort } from "#lib/db/embedded/ports";
 import { wrote } from "../../support/client.ts";
 import { cookiesOf, fieldsOf, sendForm } from "../../support/form.ts";
 import { installNode, Stranger } from "./stranger.ts";

@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { proofIn } from "#common/evidence/output";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { EvidenceReading } from "#lib/ledger/evidence/reading";
+import { countHomes } from "#lib/masking/home-folders";
 import { computePrice } from "#lib/prices/price";
-import { Collector } from "#lib/search/collect";
-import { forEachTerm } from "#lib/search/terms";
-import { countHomes } from "#lib/traces/homes";
+import { Collector } from "#lib/search/index/collect";
+import { forEachTerm } from "#lib/search/index/terms";
 import { makeCombiner } from "#lib/transcript/files/combined";
-import { countChange } from "#lib/transcript/line-diff";
-import { parseRemote } from "#lib/transcript/remote";
+import { countChange } from "#lib/transcript/files/line-diff";
+import { parseRemote } from "#lib/transcript/project";
 import { deriveTitle } from "#lib/transcript/titles/derive-title";
 import { message } from "../../unit/reader/rendering";
 

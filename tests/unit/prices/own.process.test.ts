@@ -84,9 +84,9 @@ describe("PRICES_FILE", () => {
 
   test.each([
     ["{", /PRICES_FILE is not JSON/],
-    [{ prices: [{ model: "a", input: 1 }] }, /prices\[0\]\.output: must be given, or a factor/],
+    [{ prices: [{ model: "a", input: 1 }] }, /prices\[0\]\.output: must be set, or a factor/],
     [{ prices: [{ model: "a", input: 1, output: -1 }] }, /prices\[0\]\.output: /],
-    [{ prices: [{ model: "a", factor: 0.5, input: 1 }] }, /prices\[0\]\.factor: stands alone/],
+    [{ prices: [{ model: "a", factor: 0.5, input: 1 }] }, /prices\[0\]\.factor: can't be combined/],
     [{ prices: [{ model: "a", factor: "0.5" }] }, /prices\[0\]\.factor: /],
     [{ prices: [{ model: "a", factor: 1, from: "soon" }] }, /prices\[0\]\.from: must be a day/],
     [{ prices: [{ model: "a", factor: 1, typo: 1 }] }, /prices\[0\]: .*typo/],
@@ -105,7 +105,7 @@ describe("PRICES_FILE", () => {
       env: { ...process.env, PRICES_FILE: file },
       encoding: "utf8",
     });
-    expect(stderr).toMatch(/^PRICES_FILE is not valid\.\n {2}prices\[0\]\.output: must be given/);
+    expect(stderr).toMatch(/^PRICES_FILE is not valid\.\n {2}prices\[0\]\.output: must be set/);
     expect(status).toBe(1);
   }, 30_000);
 
@@ -190,7 +190,7 @@ describe("what a model costs, as npm run admin -- prices tells it", () => {
     ]);
     expect(priceTable("ours", "2026-11-01")[0]).toBe("ours on 2026-11-01: PRICES_FILE, ours");
     expect(priceTable("no-such", "2026-11-01")).toEqual([
-      "no-such on 2026-11-01 has no price: its tokens are counted as unpriced. PRICES_FILE can give it one.",
+      "no-such on 2026-11-01 has no price: its tokens are counted as unpriced. Add a price in PRICES_FILE.",
     ]);
     expect(() => priceTable("gpt-5", "soon")).toThrow("soon is no day");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compare } from "#lib/transcript/changes";
+import { compare } from "#lib/transcript/files/changes";
 
 const signs = { added: "+", removed: "-", same: " ", hunk: "@" };
 const drawn = (before: string, after: string) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeCombiner, maxCombined, toFileChange } from "#lib/transcript/files/combined";
-import { newEffort } from "#lib/transcript/line-diff";
+import { newEffort } from "#lib/transcript/files/line-diff";
 import type { ReaderMessage } from "#lib/transcript/message";
 import { drawChanges } from "../../../app/(app)/traces/[id]/changes/draw-changes";
 import { message } from "./rendering";

@@ -1,8 +1,8 @@
 import { structuredPatch } from "diff";
 import { describe, expect, test } from "vitest";
+import { countChange } from "#lib/transcript/files/line-diff";
+import { countPatch } from "#lib/transcript/files/patches";
 import { projectPath, readPlace } from "#lib/transcript/files/paths";
-import { countChange } from "#lib/transcript/line-diff";
-import { countPatch } from "#lib/transcript/patches";
 
 type Fields = Record<string, unknown>;
 

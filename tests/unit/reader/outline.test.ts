@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { makeOutline } from "#lib/transcript/outline";
-import { plainTitle } from "#lib/transcript/plain";
+import { makeOutline, plainTitle } from "#lib/transcript/outline";
 import { message } from "./rendering";
 
 const tool = (name: string, input: object, output = "") => ({ tool: { name, input, output } });

@@ -12,7 +12,7 @@ import {
   type LoadPlace,
   type SegmentEdge,
 } from "../../../app/(app)/traces/[id]/segments/segment-changes.ts";
-import { Chips } from "../../../app/(app)/traces/chips.tsx";
+import { Chips } from "../../../app/(app)/traces/filters/chips.tsx";
 
 const positions = Array.from({ length: 20 }, (_, index) => index * 10);
 const row = (...at: number[]) => ({ positions: at });

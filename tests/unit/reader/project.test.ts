@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseFolder } from "#lib/transcript/folder";
-import { listProjectSigns, projectName } from "#lib/transcript/project";
-import { parseRemote } from "#lib/transcript/remote";
+import { listProjectSigns, parseFolder, parseRemote, projectName } from "#lib/transcript/project";
 
 describe("a Git remote", () => {
   test.each([

@@ -102,7 +102,7 @@ describe("what a program adds", () => {
       ["assistant", 1, false],
       ["command", 3, false],
     ]);
-    expect(rows[0]?.parts[0]).toMatchObject({ title: "/review 12", blocks: [{ fold: "What the agent was told" }] });
+    expect(rows[0]?.parts[0]).toMatchObject({ title: "/review 12", blocks: [{ fold: "Message to the agent" }] });
     expect(makeOutline(messages).turns.map(({ title }) => title)).toEqual(["/review 12"]);
   });
 

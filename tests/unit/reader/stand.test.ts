@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isLive } from "#lib/transcript/live";
-import { findWaitingState } from "../../../lib/transcript/live";
+import { isLive } from "#lib/traces/standing";
+import { findWaitingState } from "../../../lib/traces/standing";
 import { message } from "./rendering";
 
 const user = () => message({ role: "user", content: "Mend it" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findSecrets } from "#common/secrets/find-secrets";
 import { maskForOthers } from "#common/secrets/mask";
-import { maskPieces } from "#lib/traces/masked";
+import { maskPieces } from "#lib/masking/mask-pieces";
 import { run } from "./fill-form.ts";
 import { formed } from "./made-up.ts";
 

@@ -1,4 +1,4 @@
-import { hasClass, parseTokenForm, type TokenForm } from "#common/secrets/token-forms";
+import { hasClass, parseTokenForm, type TokenForm } from "#common/secrets/detectors/token-forms";
 import { makeRandom } from "../../support/random.ts";
 
 const random = makeRandom(7);
@@ -16,5 +16,5 @@ export function fillForm({ head, parts }: TokenForm): string {
   return head + filled.join("");
 }
 
-/** @param shape a class and a length, as in common/secrets/token-forms.ts */
+/** @param shape a class and a length, as in common/secrets/detectors/token-forms.ts */
 export const run = (shape: string): string => fillForm(parseTokenForm(`head{${shape}}`)).slice("head".length);

@@ -1,5 +1,5 @@
+import { parseTokenForm } from "#common/secrets/detectors/token-forms";
 import { kinds } from "#common/secrets/kinds";
-import { parseTokenForm } from "#common/secrets/token-forms";
 import { beside, harmlessFields } from "./beside.ts";
 import { fillForm, run } from "./fill-form.ts";
 import { harmlessTold, told } from "./told.ts";

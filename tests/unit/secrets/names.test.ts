@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { findSecrets } from "#common/secrets/find-secrets";
 import { changeTexts, maskForOthers, maskValueForOthers } from "#common/secrets/mask";
+import { forOthers, textForOthers } from "#lib/masking/for-others";
+import { makeMask } from "#lib/masking/mask-pieces";
 import { Masker } from "#lib/masking/masker";
-import { forOthers, textForOthers } from "#lib/traces/for-others";
-import { makeMask } from "#lib/traces/masked";
 import { Masker as ClientMasker } from "../../../cli/redact/masker.ts";
 import { formed, surrounded } from "./made-up.ts";
 import { planted } from "./planted.ts";

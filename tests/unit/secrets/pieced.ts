@@ -1,7 +1,7 @@
 // Texts that are masked piece by piece.
 import { expect } from "vitest";
 import { maskForOthers } from "#common/secrets/mask";
-import { maskPieces } from "#lib/traces/masked";
+import { maskPieces } from "#lib/masking/mask-pieces";
 import { makeRandom } from "../../support/random.ts";
 import { formed, harmless, surrounded } from "./made-up.ts";
 

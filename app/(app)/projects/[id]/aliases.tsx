@@ -1,7 +1,7 @@
 import { withoutInvisible } from "#lib/core/fields";
 import type { ProjectDetails } from "#lib/projects/queries";
 import { getAliasKey } from "#lib/transcript/project";
-import { Form } from "../../../components/form";
+import { Form } from "../../../components/forms/form";
 import { Section } from "../../../components/section";
 import { splitAction } from "../actions";
 

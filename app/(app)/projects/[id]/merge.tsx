@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { labelText, listOthers, maxOthers, type ProjectDetails, readLabels } from "#lib/projects/queries";
-import { formatQuantity } from "../../../components/figures";
-import type { SearchParams } from "../../../components/pages";
 import { Section } from "../../../components/section";
+import type { SearchParams } from "../../../components/shell/pages";
+import { formatQuantity } from "../../../components/values/figures";
 import { mergeAction } from "../actions";
 
 /** Choosing works without script and changes nothing. */

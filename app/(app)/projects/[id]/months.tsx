@@ -1,7 +1,7 @@
 import type { ProjectMonth } from "#lib/projects/queries";
-import { formatDate } from "../../../components/date-format";
-import { formatCompact, formatCount } from "../../../components/figures";
-import { formatMoney } from "../../../components/money";
+import { formatDate } from "../../../components/values/date-format";
+import { formatCompact, formatCount } from "../../../components/values/figures";
+import { formatMoney } from "../../../components/values/money";
 
 /** The share of its slot that a bar leaves free. */
 const gap = 0.2;

@@ -1,6 +1,6 @@
 import type { ProjectDetails, Share } from "#lib/projects/queries";
-import { formatQuantity } from "../../../components/figures";
-import { formatMoney } from "../../../components/money";
+import { formatQuantity } from "../../../components/values/figures";
+import { formatMoney } from "../../../components/values/money";
 
 type Props = {
   title: string;

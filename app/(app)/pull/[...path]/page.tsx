@@ -3,16 +3,16 @@ import { notFound } from "next/navigation";
 import { cache } from "react";
 import { requireUser } from "#lib/auth/guards";
 import { getModelFamily } from "#lib/prices/model";
-import { pullRequestQuery } from "#lib/traces/pull-request-schema";
-import { type PullRequestReport, readPullRequest } from "#lib/traces/pull-requests";
-import { Monogram } from "../../../components/agent-icon";
-import { formatCompact, formatCount, formatQuantity } from "../../../components/figures";
+import { type PullRequestReport, readPullRequest } from "#lib/pull-requests/pull-requests";
+import { pullRequestQuery } from "#lib/pull-requests/schema";
 import { orMissing } from "../../../components/missing";
-import { formatMoney } from "../../../components/money";
 import { Section } from "../../../components/section";
-import { ActivityTime, Time } from "../../../components/time";
+import { Monogram } from "../../../components/values/agent-icon";
+import { formatCompact, formatCount, formatQuantity } from "../../../components/values/figures";
+import { formatMoney } from "../../../components/values/money";
+import { ActivityTime, Time } from "../../../components/values/time";
 import { listHref, pullHref } from "../../traces/hrefs";
-import { describeTier } from "../../traces/spent";
+import { describeTier } from "../../traces/list/spent";
 
 type Props = PageProps<"/pull/[...path]">;
 

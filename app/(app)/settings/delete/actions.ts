@@ -4,8 +4,8 @@ import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
 import { deleteAccount } from "#lib/auth/deletion";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import type { FormState } from "../../../components/form";
-import { refuseForeignOrigin, text } from "../../../components/form-guard";
+import type { FormState } from "../../../components/forms/form";
+import { refuseForeignOrigin, text } from "../../../components/forms/form-guard";
 import { listProofs, refuseUnproved } from "../proof";
 
 export async function deleteAccountAction(_before: FormState, form: FormData): Promise<FormState> {

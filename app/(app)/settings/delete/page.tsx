@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { type FieldSpec, Form } from "../../../components/form";
+import { type FieldSpec, Form } from "../../../components/forms/form";
 import { listProofs } from "../proof";
 import { fieldsFor } from "../proof-fields";
 import { deleteAccountAction } from "./actions";

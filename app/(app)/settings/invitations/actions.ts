@@ -4,8 +4,14 @@ import { currentOrigin, logSecurity } from "#lib/auth/audit";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { invite, revokeInvitation } from "#lib/auth/invitations";
 import { idForm, inviteForm } from "#lib/auth/schema";
-import type { FormState } from "../../../components/form";
-import { askFirst, collectFieldErrors, formIdIn, refuseForeignOrigin, text } from "../../../components/form-guard";
+import type { FormState } from "../../../components/forms/form";
+import {
+  askFirst,
+  collectFieldErrors,
+  formIdIn,
+  refuseForeignOrigin,
+  text,
+} from "../../../components/forms/form-guard";
 
 const page = "/settings/invitations";
 

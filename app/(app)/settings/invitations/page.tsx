@@ -2,9 +2,9 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { requireUser } from "#lib/auth/guards";
 import { type Invitation, listInvitations } from "#lib/auth/invitations";
-import { Form } from "../../../components/form";
+import { Form } from "../../../components/forms/form";
 import { Section } from "../../../components/section";
-import { Time } from "../../../components/time";
+import { Time } from "../../../components/values/time";
 import { inviteAction, revokeInvitationAction } from "./actions";
 
 export const metadata: Metadata = { title: "Invitations" };

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { listShares, type Share } from "#lib/traces/shares";
-import { Form } from "../../../components/form";
-import { Time } from "../../../components/time";
+import { listShares, type Share } from "#lib/shares/shares";
+import { Form } from "../../../components/forms/form";
+import { Time } from "../../../components/values/time";
 import { revokeShareAction } from "../../traces/[id]/share/actions";
 
 export const metadata: Metadata = { title: "Shared sessions" };

@@ -3,9 +3,9 @@ import { revalidatePath } from "next/cache";
 import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
-import { endSignIns } from "#lib/auth/sign-ins";
-import type { FormState } from "../../../components/form";
-import { endById, refuseForeignOrigin } from "../../../components/form-guard";
+import { endSignIns } from "#lib/auth/sign-in/sign-ins";
+import type { FormState } from "../../../components/forms/form";
+import { endById, refuseForeignOrigin } from "../../../components/forms/form-guard";
 
 const page = "/settings/sign-ins";
 

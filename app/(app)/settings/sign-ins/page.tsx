@@ -1,9 +1,9 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { listSignIns, maxListedSignIns, type SignIn } from "#lib/auth/sign-ins";
-import { ClientName } from "../../../components/client-name";
-import { Form } from "../../../components/form";
-import { Time } from "../../../components/time";
+import { listSignIns, maxListedSignIns, type SignIn } from "#lib/auth/sign-in/sign-ins";
+import { Form } from "../../../components/forms/form";
+import { ClientName } from "../../../components/values/client-name";
+import { Time } from "../../../components/values/time";
 import { endAction, endOthersAction } from "./actions";
 
 export const metadata: Metadata = { title: "Signed-in browsers" };

@@ -2,8 +2,8 @@ import type { Metadata } from "next";
 import { z } from "zod";
 import { listEvents } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
-import { EventList } from "../../../components/event-list";
 import { Pager } from "../../../components/pager";
+import { EventList } from "../../../components/values/event-list";
 
 export const metadata: Metadata = { title: "Audit trail" };
 

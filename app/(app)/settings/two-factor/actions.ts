@@ -6,14 +6,14 @@ import { auth } from "#lib/auth/auth";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm } from "#lib/auth/schema";
-import type { FormState } from "../../../components/form";
+import type { FormState } from "../../../components/forms/form";
 import {
   authRefusal,
   collectFieldErrors,
   refuseForeignOrigin,
   requireForm,
   text,
-} from "../../../components/form-guard";
+} from "../../../components/forms/form-guard";
 import { refuseUnproved } from "../proof";
 import { proofFields } from "../proof-fields";
 

@@ -1,7 +1,7 @@
 "use client";
 import { useActionState } from "react";
-import { ErrorSummary } from "../../../components/error-summary";
-import { SpecifiedField } from "../../../components/form";
+import { ErrorSummary } from "../../../components/forms/error-summary";
+import { SpecifiedField } from "../../../components/forms/form";
 import type { Proof } from "../proof";
 import { fieldsFor } from "../proof-fields";
 import { changeAction } from "./actions";

@@ -1,8 +1,8 @@
 "use client";
 import { useActionState } from "react";
 import { Command } from "../../../components/command";
-import { ErrorSummary } from "../../../components/error-summary";
-import { SpecifiedField } from "../../../components/form";
+import { ErrorSummary } from "../../../components/forms/error-summary";
+import { SpecifiedField } from "../../../components/forms/form";
 import type { Proof } from "../proof";
 import { fieldsFor } from "../proof-fields";
 import { type Enrolment, switchOnAction } from "./actions";

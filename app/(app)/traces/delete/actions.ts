@@ -3,10 +3,10 @@ import { redirect } from "next/navigation";
 import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
+import { chosenIds, filterNames, traceFilter } from "#lib/search/schema";
 import { deleteSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
-import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
-import { jsonIn, requireOwnOrigin, text } from "../../../components/form-guard";
+import { jsonIn, requireOwnOrigin, text } from "../../../components/forms/form-guard";
 import { type GivenFilters, listHref, toSearchParams } from "../hrefs";
 
 const counted = traceFilter.omit({ roots: true }).extend({

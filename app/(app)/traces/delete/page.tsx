@@ -3,16 +3,16 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/core/env";
 import { labelText, readLabels } from "#lib/projects/queries";
+import { chosenIds, type FilterName } from "#lib/search/schema";
 import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { listTraces, type Trace } from "#lib/traces/queries";
-import { chosenIds, type FilterName } from "#lib/traces/schema";
-import { formatQuantity } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
-import type { SearchParams } from "../../../components/pages";
-import { readerZone } from "../../../components/preferences";
-import { ActivityTime, Time } from "../../../components/time";
-import { type ListRequest, readListParams, shown } from "../filters";
+import type { SearchParams } from "../../../components/shell/pages";
+import { readerZone } from "../../../components/shell/preferences";
+import { formatQuantity } from "../../../components/values/figures";
+import { ActivityTime, Time } from "../../../components/values/time";
+import { type ListRequest, readListParams, shown } from "../filters/filters";
 import {
   type FilterTitles,
   type GivenFilters,

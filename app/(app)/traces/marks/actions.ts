@@ -2,11 +2,11 @@
 import { revalidatePath } from "next/cache";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
+import { chosenIds } from "#lib/search/schema";
 import { addTag, markAll, setMarks } from "#lib/traces/marks";
-import { marksShape, tagName } from "#lib/traces/marks-schema";
-import { chosenIds } from "#lib/traces/schema";
-import type { FormState } from "../../../components/form";
-import { idIn, requireForm, requireOwnOrigin, sent, toFormState } from "../../../components/form-guard";
+import { marksShape, tagName } from "#lib/traces/schema";
+import type { FormState } from "../../../components/forms/form";
+import { idIn, requireForm, requireOwnOrigin, sent, toFormState } from "../../../components/forms/form-guard";
 import { orMissing } from "../../../components/missing";
 
 const change = marksShape.pick({ starred: true, archived: true });

@@ -1,6 +1,6 @@
 "use client";
 import { useActionState } from "react";
-import type { FormAction } from "../../../components/form";
+import type { FormAction } from "../../../components/forms/form";
 
 type Props = { action: FormAction; id: string; title: string; shown: string; tags: string; note: string };
 

@@ -4,8 +4,8 @@ import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm, recoveryForm } from "#lib/auth/schema";
-import type { FormState } from "../../../components/form";
-import { authRefusal, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/form-guard";
+import type { FormState } from "../../../components/forms/form";
+import { authRefusal, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/forms/form-guard";
 
 export async function verifyCodeAction(_before: FormState, form: FormData): Promise<FormState> {
   const error = await refuseForeignOrigin();

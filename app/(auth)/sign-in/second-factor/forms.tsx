@@ -1,6 +1,6 @@
 "use client";
-import { Check } from "../../../components/field";
-import { Form } from "../../../components/form";
+import { Check } from "../../../components/forms/field";
+import { Form } from "../../../components/forms/form";
 import { verifyCodeAction, verifyRecoveryAction } from "./actions";
 
 export function CodeForm({ next }: { next: string }) {

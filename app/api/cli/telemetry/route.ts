@@ -1,5 +1,4 @@
-import { parse } from "#lib/api/parse";
-import { endpoint, route } from "#lib/api/route";
+import { endpoint, parse, route } from "#lib/api/route";
 import { optionalToken, requireScope, requireToken } from "#lib/auth/guards";
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";

@@ -1,7 +1,7 @@
 import { endpoint, route } from "#lib/api/route";
 import { recordExport } from "#lib/auth/audit";
 import { exportTraceList } from "#lib/traces/api";
-import { describeSelection, exportTraces } from "#lib/traces/export";
+import { describeSelection, exportTraces } from "#lib/traces/export/export";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(exportTraceList, async ({ request, caller, query: { id: ids, masked, ...filter } }) => {

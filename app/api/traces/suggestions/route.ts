@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
-import { readSuggestions } from "#lib/traces/names-api";
-import { suggest } from "#lib/traces/suggest";
+import { readSuggestions } from "#lib/search/api";
+import { suggest } from "#lib/search/suggest";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readSuggestions, async ({ caller, query: { q } }) => ({

@@ -31,8 +31,8 @@ export async function claimJob(job: JobId, lockSeconds: number): Promise<Attempt
 }
 
 /**
- * One round trip, where Prisma's transaction takes five. The lock is not waited for, since a timeout of this session
- * would end no wait on another node. A claim promises nothing, so that it need not wait for the disk.
+ * One round trip, where Prisma's transaction takes five. It does not wait for the lock, since this session's timeout
+ * has no effect on another node. A lost claim does no harm, so the commit does not wait for the disk.
  */
 async function claimUnlocked({ userId, jobId }: JobId): Promise<Attempt | undefined> {
   const { rows } = await pool().query<Attempt>(
@@ -75,7 +75,7 @@ export async function lockJob(tx: Queryable, { userId, jobId }: JobId): Promise<
   return rows[0];
 }
 
-/** @param at is the database's time, which a distributed one evaluates in no UPDATE */
+/** @param at is the database's time: a distributed database has no clock in an UPDATE */
 export async function markSucceeded(
   tx: Queryable,
   { userId, jobId }: JobId,

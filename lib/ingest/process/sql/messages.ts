@@ -1,5 +1,4 @@
-// SQL: binary COPY of the decoding thread's bytes, and hashes made in the database, so that nothing is read that is not
-// written.
+// SQL: binary COPY of bytes from the decoding thread, and hashes in the database, so that only rows to be written are read.
 import "server-only";
 import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";

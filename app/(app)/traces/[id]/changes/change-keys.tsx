@@ -1,6 +1,6 @@
 "use client";
-import { useKeys } from "../../../../components/keys";
-import { goTo } from "../../../../components/navigation";
+import { useKeys } from "../../../../components/shell/keys";
+import { goTo } from "../../../../components/shell/navigation";
 
 export function ChangeKeys({ back }: { back: string }) {
   const bindings: [keys: string, does: string, run: () => void][] = [

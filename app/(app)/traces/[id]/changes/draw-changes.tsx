@@ -1,6 +1,6 @@
 import { type CombinedFile, toFileChange } from "#lib/transcript/files/combined";
+import { newEffort } from "#lib/transcript/files/line-diff";
 import { shortPath } from "#lib/transcript/files/paths";
-import { newEffort } from "#lib/transcript/line-diff";
 import type { DiffLine } from "#lib/transcript/message";
 import { formatQuantity } from "#lib/transcript/text";
 import { findPathLanguage } from "#lib/transcript/vocabulary";

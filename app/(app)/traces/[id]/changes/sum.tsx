@@ -1,4 +1,4 @@
-import { formatCount, formatQuantity } from "../../../../components/figures";
+import { formatCount, formatQuantity } from "../../../../components/values/figures";
 import type { DrawnFile } from "./draw-changes";
 
 type Props = {

@@ -18,7 +18,7 @@ type DrawingResult<O extends keyof Operations> = Awaited<ReturnType<Operations[O
 const maxThreads = Math.min(2, Math.max(1, availableParallelism() - 1));
 const maxWaiting = 50;
 const recentBytes = 32 * 1024 * 1024;
-/** Then unused values are dropped, since their sessions may be deleted. */
+/** Unused drawings are dropped after this time, since their sessions may be deleted. */
 const recentMs = 10 * 60_000;
 
 export const makeRecentCache = <T extends object | string>(maxSize: number) =>

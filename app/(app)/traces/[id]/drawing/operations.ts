@@ -1,6 +1,6 @@
 import { changeTexts } from "#common/secrets/mask";
-import { forOthers, type HiddenNames } from "#lib/traces/for-others";
-import { makeHider } from "#lib/traces/masked";
+import { forOthers, type HiddenNames } from "#lib/masking/for-others";
+import { makeHider } from "#lib/masking/mask-pieces";
 import type { ReaderMessage } from "#lib/transcript/message";
 import { makeRows } from "#lib/transcript/rows";
 import { drawChanges } from "../changes/draw-changes";

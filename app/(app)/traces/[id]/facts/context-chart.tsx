@@ -1,5 +1,5 @@
 import type { Circumstances } from "#lib/traces/usage";
-import { formatCompact } from "../../../../components/figures";
+import { formatCompact } from "../../../../components/values/figures";
 
 const [width, height] = [160, 24];
 

@@ -1,8 +1,8 @@
 "use server";
 import { deleteOriginal } from "#lib/originals/deletion";
 import { getTrace } from "#lib/traces/queries";
-import type { FormState } from "../../../../components/form";
-import { endById, text } from "../../../../components/form-guard";
+import type { FormState } from "../../../../components/forms/form";
+import { endById, text } from "../../../../components/forms/form-guard";
 
 /** Asks first. A copy that is already deleted is no error. */
 export async function deleteCopyAction(_before: FormState, form: FormData): Promise<FormState> {

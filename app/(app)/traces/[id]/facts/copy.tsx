@@ -1,11 +1,11 @@
 import { requireUser } from "#lib/auth/guards";
-import { formatBytes } from "#lib/core/units";
 import { describeOriginal } from "#lib/originals/queries";
 import type { Trace } from "#lib/traces/queries";
-import { formatQuantity } from "../../../../components/figures";
+import { formatBytes } from "#lib/transcript/text";
 import { Fingerprint } from "../../../../components/fingerprint";
-import { Form } from "../../../../components/form";
-import { Time } from "../../../../components/time";
+import { Form } from "../../../../components/forms/form";
+import { formatQuantity } from "../../../../components/values/figures";
+import { Time } from "../../../../components/values/time";
 import { deleteCopyAction } from "./copy-action";
 
 export async function ExactCopy({ trace: { id, source, sourceId } }: { trace: Trace }) {

@@ -5,7 +5,7 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/core/errors";
 import { deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
-import { idIn, requireOwnOrigin } from "../../../../components/form-guard";
+import { idIn, requireOwnOrigin } from "../../../../components/forms/form-guard";
 
 /** Asks again if the sub-agents have changed since the question. */
 export async function deleteAction(form: FormData): Promise<void> {

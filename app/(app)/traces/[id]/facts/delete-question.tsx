@@ -1,8 +1,8 @@
 import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
-import { Asked } from "../../../../components/asked";
-import { formatQuantity } from "../../../../components/figures";
+import { Asked } from "../../../../components/forms/asked";
+import { formatQuantity } from "../../../../components/values/figures";
 import { deleteAction } from "./delete-action";
 
 export async function DeleteQuestion({ userId, trace }: { userId: string; trace: Trace }) {

@@ -2,11 +2,11 @@ import type { Trace } from "#lib/traces/queries";
 import type { Circumstances, ModelUse } from "#lib/traces/usage";
 import { readableJson } from "#lib/transcript/text";
 import { Command } from "../../../../components/command";
-import { formatCompact } from "../../../../components/figures";
-import { formatMoney } from "../../../../components/money";
-import { ActivityTime, Time } from "../../../../components/time";
-import { countTokens, describeTokens } from "../../spent";
-import { formatMilliseconds } from "../messages/clock";
+import { formatMilliseconds } from "../../../../components/values/date-format";
+import { formatCompact } from "../../../../components/values/figures";
+import { formatMoney } from "../../../../components/values/money";
+import { ActivityTime, Time } from "../../../../components/values/time";
+import { countTokens, describeTokens } from "../../list/spent";
 import { ContextChart } from "./context-chart";
 import type { ResumeWay } from "./resume";
 

@@ -1,11 +1,11 @@
 import type { Family, FamilySums, Member, Origin, Relation } from "#lib/traces/family";
-import { Monogram } from "../../../../components/agent-icon";
-import { formatCompact, formatQuantity } from "../../../../components/figures";
-import { formatMoney } from "../../../../components/money";
-import { formatFamilyCounts } from "../../families";
+import { Monogram } from "../../../../components/values/agent-icon";
+import { formatMilliseconds } from "../../../../components/values/date-format";
+import { formatCompact, formatQuantity } from "../../../../components/values/figures";
+import { formatMoney } from "../../../../components/values/money";
 import { listHref } from "../../hrefs";
-import { describeTier } from "../../spent";
-import { formatMilliseconds } from "../messages/clock";
+import { formatFamilyCounts } from "../../list/families";
+import { describeTier } from "../../list/spent";
 
 export type FamilyNumbers = { own: FamilySums; origin: Origin | undefined; family: Family | undefined };
 

@@ -1,7 +1,7 @@
 import "server-only";
 import { readFamilies, readTraceOrigins } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
-import { countTokens } from "../../spent";
+import { countTokens } from "../../list/spent";
 import type { FamilyNumbers } from "./family";
 
 const shown = 100;

@@ -1,6 +1,6 @@
 import { type Evidence, readEvidence } from "#lib/traces/evidence";
-import { formatQuantity } from "../../../../components/figures";
 import { Sign } from "../../../../components/sign";
+import { formatQuantity } from "../../../../components/values/figures";
 import { listHref, pullHref } from "../../hrefs";
 
 type Props = { userId: string; traceId: string; remote: unknown };

@@ -1,7 +1,7 @@
 import type { Trace } from "#lib/traces/queries";
 import type { ModelUse } from "#lib/traces/usage";
-import { formatCompact } from "../../../../components/figures";
-import { countTokens, describeCost, describeTokens, formatCost } from "../../spent";
+import { formatCompact } from "../../../../components/values/figures";
+import { countTokens, describeCost, describeTokens, formatCost } from "../../list/spent";
 
 export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = trace.usage;

@@ -1,6 +1,6 @@
 "use client";
 import { useEffect } from "react";
-import { formatCount, formatQuantity } from "../../../../components/figures";
+import { formatCount, formatQuantity } from "../../../../components/values/figures";
 import type { Find } from "./use-find";
 
 /** Overlays the page so that no text moves. */

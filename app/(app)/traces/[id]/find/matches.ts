@@ -1,4 +1,4 @@
-import type { Matches } from "#lib/traces/schema";
+import type { Matches } from "#lib/messages/schema";
 
 export type Match = { place: number; within: number };
 

@@ -1,6 +1,6 @@
 "use client";
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { Matches } from "#lib/traces/schema";
+import type { Matches } from "#lib/messages/schema";
 import { type Match, matchFrom, suits, wordsToFind } from "./matches";
 
 export type FindResult = { text: string; matches: Matches; match: Match | undefined };

@@ -1,4 +1,4 @@
-import type { SearchParams } from "../../../../components/pages";
+import type { SearchParams } from "../../../../components/shell/pages";
 
 export type View = "all" | "talk";
 

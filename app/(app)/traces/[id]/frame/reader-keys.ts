@@ -1,8 +1,8 @@
 import type { RefObject } from "react";
-import type { KeyBinding } from "../../../../components/key-registry";
-import { goTo } from "../../../../components/navigation";
+import type { KeyBinding } from "../../../../components/shell/keys";
+import { goTo } from "../../../../components/shell/navigation";
 import type { Find } from "../find/use-find";
-import { fetchRowContent, showRowCopied } from "../messages/use-copy";
+import { fetchRowContent, showRowCopied } from "../interaction/use-copy";
 import { stepTurn, turnAt } from "../outline/turns";
 import type { Frame } from "./frame";
 import { currentArticle, currentPosition, flash, holdInPlace, openArticles, scrollToRow, topOffset } from "./geometry";

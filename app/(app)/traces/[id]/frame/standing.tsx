@@ -1,4 +1,4 @@
-import type { Standing } from "#lib/traces/messages";
+import type { Standing } from "#lib/traces/standing";
 
 export function StandingMark({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;

@@ -1,5 +1,5 @@
 "use client";
-import type { Standing } from "#lib/traces/messages";
+import type { Standing } from "#lib/traces/standing";
 import type { ResumeWay } from "../facts/resume";
 import { FindBar } from "../find/find-bar";
 import type { Find } from "../find/use-find";

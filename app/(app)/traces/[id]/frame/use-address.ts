@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from "react";
-import { leaving } from "../../../../components/navigation";
+import { leaving } from "../../../../components/shell/navigation";
 import { maxPosition } from "../segments/segment-changes";
 import { articleAt, type Edge, getPosition, type Target, topArticle } from "./geometry";
 import type { View } from "./links";

@@ -1,8 +1,8 @@
 "use client";
 import { useSyncExternalStore } from "react";
 import type { Outline } from "#lib/transcript/outline";
-import { formatDate, isoDay } from "../../../../components/date-format";
-import { formatCount } from "../../../../components/figures";
+import { formatDate, isoDay } from "../../../../components/values/date-format";
+import { formatCount } from "../../../../components/values/figures";
 import { turnAt } from "../outline/turns";
 import { useFrame } from "./frame";
 import { articleAt } from "./geometry";

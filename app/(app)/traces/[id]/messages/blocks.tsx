@@ -7,12 +7,11 @@ import { countLines, formatQuantity } from "#lib/transcript/text";
 import { CodeBlock, Output } from "./code/code";
 import { Diff } from "./code/diff";
 import type { Effort } from "./effort";
-import { maxFolded, maxNested } from "./folding";
+import { markdownSlice, maxFolded, maxMarkdownCharacters, maxNested, plainSlice, slices } from "./folding";
 import { Prose } from "./prose/prose";
 import { Said } from "./prose/said";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
-import { markdownSlice, maxMarkdownCharacters, plainSlice, slices } from "./slices";
 
 type SliceLimits = { lines: number; characters: number };
 

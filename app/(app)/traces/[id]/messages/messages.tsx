@@ -1,9 +1,9 @@
 import type { ReaderRow } from "#lib/transcript/message";
 import { BlockFrom, Blocks } from "./blocks";
+import { slices } from "./folding";
 import { toHtml } from "./markup";
 import { Row } from "./row";
 import { prepareScene, type Scene, type View } from "./scene";
-import { slices } from "./slices";
 
 export type { View };
 

@@ -1,13 +1,12 @@
 import { type SessionFolders, shortPath } from "#lib/transcript/files/paths";
 import type { PartKind, RowPart } from "#lib/transcript/message";
 import { cut, formatQuantity, getTail } from "#lib/transcript/text";
+import { formatMilliseconds } from "../../../../components/values/date-format";
 import { Blocks, ToLoad } from "./blocks";
-import { formatMilliseconds } from "./clock";
 import { Output } from "./code/code";
-import { getPartSize, isOpen, maxFolded } from "./folding";
+import { getPartSize, isOpen, maxFolded, slices } from "./folding";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
-import { slices } from "./slices";
 
 /** Lines of an open body that show at once. */
 const openLines: Partial<Record<PartKind, number>> = { user: 40, edit: 24 };

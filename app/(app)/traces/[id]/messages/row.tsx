@@ -1,7 +1,6 @@
 import { getModelFamily } from "#lib/prices/model";
 import type { ReaderRow } from "#lib/transcript/message";
-import { longTime } from "../../../../components/date-format";
-import { formatClock, formatDay, formatSpan } from "./clock";
+import { formatClock, formatDay, formatSpan, longTime } from "../../../../components/values/date-format";
 import { Changes, PartView } from "./part";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";

@@ -1,8 +1,8 @@
 "use client";
 import { memo, useState } from "react";
 import type { Outline } from "#lib/transcript/outline";
-import { formatCount } from "../../../../components/figures";
 import { Sign } from "../../../../components/sign";
+import { formatCount } from "../../../../components/values/figures";
 import { useFrame } from "../frame/frame";
 
 type File = Outline["files"][number];

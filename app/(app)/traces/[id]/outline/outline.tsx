@@ -2,8 +2,8 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { memo, useEffect, useRef } from "react";
 import type { Outline, Turn } from "#lib/transcript/outline";
-import { formatDate, isoDay } from "../../../../components/date-format";
-import { formatCount, formatQuantity } from "../../../../components/figures";
+import { formatDate, isoDay } from "../../../../components/values/date-format";
+import { formatCount, formatQuantity } from "../../../../components/values/figures";
 import { useFrame } from "../frame/frame";
 import { useCurrent } from "../frame/where";
 import { FileList, Pick, type Picks, PlainFileList } from "./file-list";

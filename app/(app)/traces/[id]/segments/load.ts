@@ -1,7 +1,7 @@
 "use server";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
-import { sent } from "../../../../components/form-guard";
+import { sent } from "../../../../components/forms/form-guard";
 import { drawBody, renderSegment, type Segment, toOwner } from "./render";
 import { bodyRequest, segmentRequest } from "./request";
 

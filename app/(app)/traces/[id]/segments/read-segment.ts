@@ -1,8 +1,9 @@
 import "server-only";
 import { limits } from "#lib/core/limits";
-import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
-import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
-import { hasTrace, type Message } from "#lib/traces/queries";
+import { isWithin, type SharedRange, wholeRange } from "#lib/masking/for-others";
+import { readEarlier, readMessages, readMessagesAt } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
+import { hasTrace } from "#lib/traces/queries";
 import type { ReaderMessage } from "#lib/transcript/message";
 import type { SegmentRequest } from "./request";
 

@@ -1,15 +1,16 @@
 import "server-only";
+import { isWithin, type SharedRange, type Sharing, wholeRange } from "#lib/masking/for-others";
+import { countMessages } from "#lib/messages/read-messages";
+import type { Message } from "#lib/messages/schema";
 import { findStarted, type Started } from "#lib/traces/family";
-import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
-import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
-import { type Message, readOrigin } from "#lib/traces/queries";
-import { formatQuantity } from "../../../../components/figures";
-import { formatMoney } from "../../../../components/money";
-import { readerZone } from "../../../../components/preferences";
+import { readOrigin } from "#lib/traces/queries";
+import { readerZone } from "../../../../components/shell/preferences";
+import { formatMilliseconds } from "../../../../components/values/date-format";
+import { formatQuantity } from "../../../../components/values/figures";
+import { formatMoney } from "../../../../components/values/money";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";
-import { formatMilliseconds } from "../messages/clock";
 import type { Sessions, Whose } from "../messages/scene";
 import { readRow, readSegment } from "./read-segment";
 import type { BodyRequest, SegmentRequest } from "./request";
@@ -125,3 +126,16 @@ function describeStarted({ messages, costNano, seconds }: Started): string {
   ];
   return ["Its session", ...facts].filter(Boolean).join(" · ");
 }
+
+export const toStranger = (
+  userId: string,
+  traceId: string,
+  { masked, pictures = false, ...range }: Sharing,
+): SegmentSession => ({
+  userId,
+  traceId,
+  whose: { sharedAt: `/traces/${traceId}/share`, pictures: `/api/traces/${traceId}/pictures` },
+  range,
+  masked,
+  pictures,
+});

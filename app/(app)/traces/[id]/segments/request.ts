@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { SearchParams } from "../../../../components/pages";
+import type { SearchParams } from "../../../../components/shell/pages";
 import type { Segment } from "./render";
 
 const position = z.int().min(0).max(2_147_483_647);

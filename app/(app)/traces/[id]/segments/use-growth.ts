@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useState } from "react";
-import type { Standing } from "#lib/traces/messages";
 import type { Growth } from "#lib/traces/schema";
+import type { Standing } from "#lib/traces/standing";
 
 const everySeconds = 10;
 

@@ -134,7 +134,7 @@ function useChanges(initial: Segment, talk: boolean) {
 }
 
 const screensAhead = 2;
-/** Scrolled by a fast wheel in the second that a busy server takes. */
+/** A fast wheel scrolls this far in the second that a busy server needs. */
 const minPixelsAhead = 3000;
 
 type NearProps = {

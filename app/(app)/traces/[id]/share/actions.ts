@@ -4,9 +4,9 @@ import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { limits } from "#lib/core/limits";
-import { revokeShare, shareTrace } from "#lib/traces/shares";
-import type { FormState } from "../../../../components/form";
-import { endById, formIdIn, refuseForeignOrigin, text, toFormState } from "../../../../components/form-guard";
+import { revokeShare, shareTrace } from "#lib/shares/shares";
+import type { FormState } from "../../../../components/forms/form";
+import { endById, formIdIn, refuseForeignOrigin, text, toFormState } from "../../../../components/forms/form-guard";
 
 const position = z.preprocess(
   (given) => (given === "" ? null : Number(given)),

@@ -1,6 +1,6 @@
-import type { Findings } from "#lib/traces/check";
-import { formatCount, formatQuantity } from "../../../../components/figures";
+import type { Findings } from "#lib/shares/check-for-others";
 import { Notice } from "../../../../components/notice";
+import { formatCount, formatQuantity } from "../../../../components/values/figures";
 
 type Props = { findings: Findings; masked: boolean; traceId: string };
 

@@ -2,10 +2,9 @@
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { limits } from "#lib/core/limits";
-import { sent } from "../../../../components/form-guard";
-import { drawBody } from "../segments/render";
+import { sent } from "../../../../components/forms/form-guard";
+import { drawBody, toStranger } from "../segments/render";
 import { bodyRequest } from "../segments/request";
-import { toStranger } from "./stranger";
 
 const edge = z.int().min(0).max(limits.message.integer).nullable();
 const sharing = z.object({ traceId: z.uuid(), from: edge, to: edge, masked: z.boolean(), pictures: z.boolean() });

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { limits } from "#lib/core/limits";
-import type { Sharing } from "#lib/traces/shares";
+import type { Sharing } from "#lib/masking/for-others";
 import type { Outline, Turn } from "#lib/transcript/outline";
-import type { SearchParams } from "../../../../components/pages";
+import type { SearchParams } from "../../../../components/shell/pages";
 import { turnAt } from "../outline/turns";
 
 const position = z

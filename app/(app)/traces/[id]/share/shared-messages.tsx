@@ -1,9 +1,9 @@
 "use client";
 import { useCallback, useRef, useState } from "react";
-import { useBodies } from "../folds/use-bodies";
-import { useFolds } from "../folds/use-folds";
-import { PictureDialog } from "../messages/picture-dialog";
-import { useCopy } from "../messages/use-copy";
+import { PictureDialog } from "../interaction/picture-dialog";
+import { useBodies } from "../interaction/use-bodies";
+import { useCopy } from "../interaction/use-copy";
+import { useFolds } from "../interaction/use-folds";
 import type { Markup } from "../segments/render";
 import type { BodyRequest } from "../segments/request";
 

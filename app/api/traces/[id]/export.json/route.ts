@@ -1,7 +1,7 @@
 import { endpoint, route } from "#lib/api/route";
 import { recordExport } from "#lib/auth/audit";
 import { exportTraceAsJson } from "#lib/traces/api";
-import { exportTrace } from "#lib/traces/export";
+import { exportTrace } from "#lib/traces/export/export";
 import { getTraceRow } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -1,8 +1,8 @@
 import { endpoint, route } from "#lib/api/route";
 import { recordExport } from "#lib/auth/audit";
 import { exportTraceAsMarkdown } from "#lib/traces/api";
-import { githubMarkdown } from "#lib/traces/github";
-import { streamMarkdown } from "#lib/traces/markdown";
+import { githubMarkdown } from "#lib/traces/export/github";
+import { streamMarkdown } from "#lib/traces/export/markdown";
 import { getTraceRow } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
-import { listTraceFiles } from "#lib/traces/files";
-import { readTraceFileList } from "#lib/traces/files-api";
+import { readTraceFileList } from "#lib/files/api";
+import { listTraceFiles } from "#lib/files/files";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readTraceFileList, async ({ caller, params, query }) => ({

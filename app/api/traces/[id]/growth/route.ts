@@ -1,7 +1,8 @@
 import { endpoint, route } from "#lib/api/route";
+import { countMessages } from "#lib/messages/read-messages";
 import { readGrowth } from "#lib/traces/api";
-import { countMessages, readStanding } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
+import { readStanding } from "#lib/traces/standing";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readGrowth, async ({ caller, params, query }) => {

@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
+import { findInMessages } from "#lib/messages/find-in-messages";
 import { findMatches } from "#lib/traces/api";
-import { findInMessages } from "#lib/traces/find-in-messages";
 import { getTrace } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
