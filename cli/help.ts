@@ -34,8 +34,8 @@ background service updates every six hours over https; see install --no-auto-upd
 settings file, which only you can read.
 
   --machine NAME     this machine's name on the server (default: its host name)
-  --scopes LIST      what to ask for: ingest (send), read, delete, originals (exact copies); you approve it
-                     (default: ingest,read, and originals while they are on)
+  --scopes LIST      requested scopes: ingest (send), read, delete, originals (exact copies) (default: ingest,read, and
+                     originals while exact copies are on)
   --no-browser       only print the address
 
   spoor login --server https://spoor.example.org`,
@@ -80,25 +80,25 @@ The first push shows what it will send, by project, and asks. Without a terminal
   spoor push --since 7d --project ~/code/api`,
   watch: `Send new and changed sessions, then keep running and send what your agents write within seconds. Waits
 while the server is unavailable. Takes --since, --source, --project and --no-redact like push; sends no telemetry.`,
-  originals: `Keep exact copies of your sessions' files on the server, from which \`spoor resume\` takes them out again.
-Copies are encrypted on this machine, with a key that the server never has, and are not masked.
-They are off until you choose, and made of Claude Code's, Codex's, Gemini CLI's and OpenCode's sessions that are sent.
+  originals: `Keep exact copies of your sessions' files on the server, to continue a session on another machine. This
+machine encrypts them with a key that the server never has. Secrets in them are not masked.
+Exact copies are off by default. They include sessions of Claude Code, Codex, Gemini CLI and OpenCode that are also sent.
 
-  spoor originals on            make a key, or trust the one of your first machine, and send copies from now on
-  spoor originals off           send none any more; those on the server stay
-  spoor originals status        whether they are on, with which key, and how many the server has
-  spoor originals verify        download ten copies, open them, and compare them with the files here
-  spoor originals key show      the key's fingerprint and public key
-  spoor originals key export [FILE]   print the recovery phrase, or write the key into a file sealed with a passphrase
-  spoor originals key import [FILE]   take the key from the phrase or such a file; or trust a public key (age1...)
+  spoor originals on            create a key, or trust the key of your first machine, and start sending copies
+  spoor originals off           stop sending copies; stored copies stay on the server
+  spoor originals status        show whether copies are on, the key, and the number of copies on the server
+  spoor originals verify        download and decrypt ten copies, and compare them with the files on this machine
+  spoor originals key show      show the key's fingerprint and the public key
+  spoor originals key export [FILE]   print the recovery phrase, or write the key to a file encrypted with a passphrase
+  spoor originals key import [FILE]   read the key from the phrase or such a file, or trust a public key (age1...)
 
   --project GLOB     on, off: only these projects, as in \`spoor projects\`; may be repeated
-  --yes              on: do not ask for the phrase, or whether a key is the right one
-  --new-key          on: replace a key that is lost; copies under it can't be opened without it
+  --yes              on: do not ask for the phrase, or whether to trust a key
+  --new-key          on: replace a lost key; copies made with the old key can't be decrypted without it
   --all              verify: all copies
   --machine, --scopes, --no-browser  as in login
 
-Whoever has the phrase can read all copies. If you lose both phrase and key, nobody can read them any more.
+Anyone with the phrase can read all copies. If you lose both the phrase and the key, nobody can decrypt the copies.
 
   spoor originals on --project '~/code/*'`,
   redact: `List the secrets in a file (- for standard input) that push would mask, by line and kind, without showing them.

@@ -168,9 +168,11 @@ async function askForOriginals(context: Context): Promise<boolean> {
   const { api } = await connect({ ...context, values: { ...values, patience: "5" } }, { token: "none" });
   if (!(await takesOriginals(api))) return false;
   terminal.say();
-  terminal.say("Spoor can also keep exact copies of the agents' files, to go on with a session on another machine.");
-  terminal.say("They are encrypted here, with a key that the server never has; secrets in them are not masked.");
-  terminal.say("You keep a recovery phrase: without it and the key, nobody can open them. Later: spoor originals on");
+  terminal.say("Spoor can also keep exact copies of the agents' files, to continue a session on another machine.");
+  terminal.say("This machine encrypts them with a key that the server never has. Secrets in them are not masked.");
+  terminal.say(
+    "You get a recovery phrase. If you lose it and the key, nobody can decrypt the copies. Later: spoor originals on",
+  );
   const isWanted = await terminal.ask("Keep exact copies?", signal);
   signal.throwIfAborted();
   await updateSettings(host, (now) => ({ ...now, askedOriginals: true }));
@@ -182,7 +184,7 @@ async function switchOriginalsOn(context: Context): Promise<void> {
     await originals({ ...context, words: ["on"] });
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof HttpError)) throw error;
-    context.terminal.warn(`Exact copies stay off: ${error.message} Try again with: spoor originals on`);
+    context.terminal.warn(`Exact copies stay off: ${error.message} Retry with: spoor originals on`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Context } from "../context.ts";
-import { CommandError } from "../errors.ts";
+import { CommandError, exitCodes } from "../errors.ts";
 import {
   formatPhrase,
   type Identity,
@@ -26,26 +26,30 @@ const minPassphraseChars = 10;
 
 const verbs: Record<string, (context: Context) => Promise<void>> = { show, export: exportKey, import: importKey };
 
-export async function originalsKey(context: Context): Promise<void> {
+export async function originalsKey(context: Context): Promise<number> {
   const [verb = "show", ...words] = context.words;
   const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-  const usage = `originals key takes show, export [FILE] or import [FILE], not "${[verb, ...words].join(" ")}".`;
+  const usage = `originals key expects show, export [FILE] or import [FILE], not "${[verb, ...words].join(" ")}".`;
   if (!run || words.length > (run === show ? 0 : 1)) {
     throw new CommandError("usage", `${usage} See: ${program} originals --help`);
   }
   await run({ ...context, words });
+  return exitCodes.done;
 }
 
 async function show({ host, terminal }: Context): Promise<void> {
   const [recipient, identity] = [await readRecipient(host), await readIdentity(host)];
   if (recipient === undefined) {
-    throw new CommandError("failed", `This machine has no key for exact copies. Get one with: ${program} originals on`);
+    throw new CommandError(
+      "failed",
+      `This machine has no key for exact copies. Set one up with: ${program} originals on`,
+    );
   }
   const path = foldHome(identity ? keyPath(host) : recipientPath(host), host);
   terminal.say("Fingerprint  ", styled("bold", showFingerprint(recipient)));
   terminal.say(`Public key   ${recipient}`);
   terminal.say(
-    `File         ${path}, ${identity ? "with the secret key" : "without the secret key: copies can't be read here"}`,
+    `File         ${path}, ${identity ? "with the secret key" : "without the secret key: this machine can't decrypt copies"}`,
   );
   terminal.json({ recipient, fingerprint: showFingerprint(recipient), canRead: identity !== undefined, path });
 }
@@ -53,8 +57,7 @@ async function show({ host, terminal }: Context): Promise<void> {
 async function exportKey(context: Context): Promise<void> {
   const { host, terminal, words } = context;
   const identity = await readIdentity(host);
-  if (!identity)
-    throw new CommandError("failed", "This machine has no secret key for exact copies, so none can be exported.");
+  if (!identity) throw new CommandError("failed", "This machine does not have the secret key, so it can't export it.");
   const [name] = words;
   const fingerprint = showFingerprint(identity.recipient);
   if (name === undefined) {
@@ -66,14 +69,14 @@ async function exportKey(context: Context): Promise<void> {
   const passphrase = await readNewPassphrase(context);
   const sealed = await sealIdentity(identity, passphrase);
   await writeFile(path, sealed, { flag: "wx", mode: 0o600 }).catch((error) => {
-    const reason = error.code === "EEXIST" ? "it is there already" : error.message;
+    const reason = error.code === "EEXIST" ? "it already exists" : error.message;
     throw new CommandError("failed", `Can't write ${path}: ${reason}.`);
   });
   terminal.say(
     styled("green", "✓"),
-    ` The key ${fingerprint} is in ${foldHome(path, host)}, sealed with the passphrase.`,
+    ` The key ${fingerprint} is in ${foldHome(path, host)}, encrypted with the passphrase.`,
   );
-  terminal.say(`Another machine takes it with: ${program} originals key import FILE. \`age -d\` opens it, too.`);
+  terminal.say(`Import it on another machine with: ${program} originals key import FILE. \`age -d\` decrypts it, too.`);
   terminal.json({ path, recipient: identity.recipient, fingerprint });
 }
 
@@ -81,8 +84,8 @@ async function readNewPassphrase({ terminal, signal }: Context): Promise<string>
   if (!terminal.canAsk) return checkPassphrase((await terminal.readGiven()).split(/\r?\n/)[0] ?? "");
   const first = (await terminal.askText("Passphrase for the file:", signal, true)) ?? "";
   checkPassphrase(first);
-  if ((await terminal.askText("Once more:", signal, true)) === first) return first;
-  throw new CommandError("failed", "The two passphrases differ. Nothing was written.");
+  if ((await terminal.askText("Repeat the passphrase:", signal, true)) === first) return first;
+  throw new CommandError("failed", "The passphrases do not match. Nothing was written.");
 }
 
 /** Whoever has the file can try passphrases as fast as they like. */
@@ -90,7 +93,7 @@ function checkPassphrase(passphrase: string): string {
   if ([...passphrase].length >= minPassphraseChars) return passphrase;
   throw new CommandError(
     "usage",
-    `The passphrase needs ${minPassphraseChars} characters or more. Nothing was written.`,
+    `The passphrase must have at least ${minPassphraseChars} characters. Nothing was written.`,
   );
 }
 
@@ -102,7 +105,7 @@ async function importKey(context: Context): Promise<void> {
     await pinRecipient(host, given);
     terminal.say(
       styled("green", "✓"),
-      ` Copies from this machine are encrypted to ${showFingerprint(given)} from now on.`,
+      ` This machine encrypts copies to the key ${showFingerprint(given)} from now on.`,
     );
     terminal.json({ recipient: given, fingerprint: showFingerprint(given), canRead: false });
     return;
@@ -111,7 +114,10 @@ async function importKey(context: Context): Promise<void> {
   await putAside(context, identity.recipient);
   await writeIdentity(host, identity);
   const fingerprint = showFingerprint(identity.recipient);
-  terminal.say(styled("green", "✓"), ` The key ${fingerprint} is on this machine now: it can add and read copies.`);
+  terminal.say(
+    styled("green", "✓"),
+    ` The key ${fingerprint} is now on this machine, which can add and decrypt copies.`,
+  );
   terminal.json({ recipient: identity.recipient, fingerprint, canRead: true });
 }
 
@@ -121,7 +127,7 @@ async function readPhrase({ terminal, signal }: Context): Promise<Identity> {
     : await terminal.readGiven();
   const identity = (await parsePhrase(text)) ?? (await parseKeyFile(text));
   if (identity) return identity;
-  throw new CommandError("failed", "That is no recovery phrase, or one with a mistake. Nothing was changed.");
+  throw new CommandError("failed", "The recovery phrase is not valid. Nothing was changed.");
 }
 
 async function readKeyFile({ host, terminal, signal }: Context, name: string): Promise<Identity> {
@@ -136,5 +142,5 @@ async function readKeyFile({ host, terminal, signal }: Context, name: string): P
     : ((await terminal.readGiven()).split(/\r?\n/)[0] ?? "");
   const identity = await openSealedIdentity(bytes, passphrase);
   if (identity) return identity;
-  throw new CommandError("failed", `The passphrase is wrong, or ${path} holds no key. Nothing was changed.`);
+  throw new CommandError("failed", `The passphrase is wrong, or ${path} does not contain a key. Nothing was changed.`);
 }

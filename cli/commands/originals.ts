@@ -21,7 +21,7 @@ import { styled } from "../terminal/terminal.ts";
 import { logIn } from "./login.ts";
 import { originalsKey } from "./originals-key.ts";
 
-const verbs: Record<string, (context: Context) => Promise<number | void>> = {
+const verbs: Record<string, (context: Context) => Promise<number>> = {
   on: switchOn,
   off: switchOff,
   status: showStatus,
@@ -33,12 +33,12 @@ export async function originals(context: Context): Promise<number> {
   const [verb = "status", ...words] = context.words;
   const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (!run) {
-    throw new CommandError("usage", `originals takes on, off, status, verify or key, not "${verb}". ${see}`);
+    throw new CommandError("usage", `originals expects on, off, status, verify or key, not "${verb}". ${see}`);
   }
   if (words.length > 0 && run !== originalsKey) {
     throw new CommandError("usage", `originals ${verb} takes no argument "${words[0]}". ${see}`);
   }
-  return (await run({ ...context, words })) ?? exitCodes.done;
+  return run({ ...context, words });
 }
 
 const see = `See: ${program} originals --help`;
@@ -63,7 +63,7 @@ async function change(host: Host, isOn: boolean, globs: readonly string[]): Prom
   });
 }
 
-async function switchOn(context: Context): Promise<void> {
+async function switchOn(context: Context): Promise<number> {
   const { host, terminal, values } = context;
   const globs = readGlobs(context);
   const { api } = await connectForCopies(context);
@@ -76,30 +76,37 @@ async function switchOn(context: Context): Promise<void> {
   sayRules(context, rules);
   terminal.say(
     (await findRunningPid(host)) === undefined
-      ? `The next push sends them: ${commandHint(context, "push")}`
-      : "The background service sends them within the next minutes.",
+      ? `Send them now with: ${commandHint(context, "push")}`
+      : "The background service sends them within a few minutes.",
   );
   terminal.json({ on: true, rules, recipient, fingerprint: showFingerprint(recipient) });
+  return exitCodes.done;
 }
 
 /** Logs in again if the token has not the scope. @throws CommandError if it still has not */
-export async function connectForCopies(context: Context): Promise<Connection> {
+async function connectForCopies(context: Context): Promise<Connection> {
   const { host } = context;
   const connection = await connect(context);
   if (!(await takesOriginals(connection.api)))
-    throw new CommandError("failed", `${connection.server} takes no exact copies: it is older than this client.`);
+    throw new CommandError(
+      "failed",
+      `${connection.server} does not support exact copies. It is older than this client.`,
+    );
   const scopes = connection.token ? await readScopes(connection) : undefined;
   if (scopes?.includes("originals")) return connection;
   if (host.env.SPOOR_TOKEN && connection.token) {
     const where = `${connection.server}/devices`;
-    throw new CommandError("login", `SPOOR_TOKEN lacks the scope originals. Make a token that has it at ${where}`);
+    throw new CommandError(
+      "login",
+      `SPOOR_TOKEN does not have the scope originals. Create a token with it at ${where}`,
+    );
   }
-  context.terminal.say("This machine has to log in again, so that it may store exact copies.");
+  context.terminal.say("This machine must log in again to get permission to store exact copies.");
   const wanted = [...new Set([...(scopes ?? ["ingest", "read"]), "originals"])].join(",");
   await logIn({ ...context, values: { ...context.values, scopes: wanted } });
   const again = await connectLoggedIn(context);
   if ((await readScopes(again)).includes("originals")) return again;
-  throw new CommandError("login", "The login was approved without exact copies, so they stay off.");
+  throw new CommandError("login", "The login was approved without the scope originals, so exact copies stay off.");
 }
 
 async function readScopes({ api }: Connection): Promise<string[]> {
@@ -107,7 +114,7 @@ async function readScopes({ api }: Connection): Promise<string[]> {
   return toList(body.scopes).map(toText);
 }
 
-async function switchOff(context: Context): Promise<void> {
+async function switchOff(context: Context): Promise<number> {
   const { host, terminal } = context;
   const globs = readGlobs(context);
   await change(host, false, globs);
@@ -118,39 +125,40 @@ async function switchOff(context: Context): Promise<void> {
     terminal.say(styled("green", "✓"), isOn ? " Exact copies are off for these projects:" : " Exact copies are off.");
   const rules = isOn ? ProjectRules.of(host, { projects: originals }).rules : [];
   if (isOn) sayRules(context, rules);
-  terminal.say("Copies that were sent stay on the server, until they are deleted there with their session or alone.");
+  terminal.say("Stored copies stay on the server until you delete them or their sessions there.");
   terminal.json({ on: isOn, rules });
+  return exitCodes.done;
 }
 
 function sayRules({ terminal }: Context, rules: readonly ProjectRule[]): void {
-  if (rules.length === 0) terminal.say("They are made of the sessions of all projects that are sent.");
+  if (rules.length === 0) terminal.say("They cover all projects whose sessions are sent.");
   for (const rule of rules)
     terminal.say("include" in rule ? `  on   for ${rule.include}` : `  off  for ${rule.exclude}`);
 }
 
-async function showStatus(context: Context): Promise<void> {
+async function showStatus(context: Context): Promise<number> {
   const { host, terminal } = context;
   const { originals } = await loadSettings(context);
   const [recipient, identity] = [await readRecipient(host), await readIdentity(host)];
   const rules = originals === undefined ? [] : ProjectRules.of(host, { projects: originals }).rules;
   terminal.say(
     originals === undefined
-      ? `Exact copies are off. Switch them on with: ${program} originals on`
+      ? `Exact copies are off. Turn them on with: ${program} originals on`
       : "Exact copies are on.",
   );
   if (originals !== undefined) sayRules(context, rules);
-  const can = identity ? "this machine can add and read copies" : "this machine can only add copies";
+  const can = identity ? "this machine can add and decrypt copies" : "this machine can only add copies";
   if (recipient) terminal.say(`Key ${showFingerprint(recipient)}: ${can}.`);
   const stored = recipient === undefined ? undefined : await countStored(context);
   if (stored) {
     const { copies, plainBytes, storedBytes, last } = stored;
     terminal.say(
       copies === 0
-        ? "The server has none yet."
+        ? "The server has no copies yet."
         : `The server has ${formatCount(copies, "copy", "copies")} of ${formatBytes(plainBytes)} in ${formatBytes(storedBytes)}, the last of ${last?.updatedAt.slice(0, 16).replace("T", " ")} UTC from "${last?.machine}".`,
     );
     if (stored.others > 0)
-      terminal.warn(`${formatCount(stored.others, "copy", "copies")} of them can be opened with another key only.`);
+      terminal.warn(`${formatCount(stored.others, "copy", "copies")} of them can only be decrypted with another key.`);
   }
   terminal.json({
     on: originals !== undefined,
@@ -161,6 +169,7 @@ async function showStatus(context: Context): Promise<void> {
         : { recipient, fingerprint: showFingerprint(recipient), canRead: identity !== undefined },
     stored: stored ?? null,
   });
+  return exitCodes.done;
 }
 
 async function countStored(context: Context) {
@@ -187,12 +196,12 @@ async function countStored(context: Context) {
 const sampleSize = 10;
 
 const verdicts: Record<Verdict, string> = {
-  same: "the same as here",
-  grown: "the beginning of a session that went on here",
-  gone: "whole; the agent's files are not here",
-  changed: "whole; the files here were changed since",
-  differs: "differs from the files here",
-  damaged: "is damaged",
+  same: "identical to the files on this machine",
+  grown: "the beginning of a session that continued on this machine",
+  gone: "intact; the agent's files are not on this machine",
+  changed: "intact; the files on this machine were changed later",
+  differs: "differs from the files on this machine",
+  damaged: "damaged",
 };
 
 const isFault = ({ verdict }: Verified): boolean => verdict === "differs" || verdict === "damaged";
@@ -201,8 +210,11 @@ async function verify(context: Context): Promise<number> {
   const { host, terminal, values, signal } = context;
   const identity = await readIdentity(host);
   if (!identity) {
-    const advice = `Bring the key here with: ${program} originals key import`;
-    throw new CommandError("failed", `This machine can't read copies: it has no key for them. ${advice}`);
+    const advice = `Import the key with: ${program} originals key import`;
+    throw new CommandError(
+      "failed",
+      `This machine can't decrypt copies because it does not have the secret key. ${advice}`,
+    );
   }
   const target = await openTarget(context);
   const { api } = target.connection;
@@ -228,10 +240,12 @@ async function verify(context: Context): Promise<number> {
   }
   const checked = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const total = formatCount(all.length, "copy", "copies");
-  terminal.say(all.length === 0 ? "The server has no exact copies." : `${checked} of ${total} downloaded and opened:`);
+  terminal.say(
+    all.length === 0 ? "The server has no exact copies." : `${checked} of ${total} downloaded and decrypted:`,
+  );
   for (const [verdict, count] of counts) terminal.say(`  ${count}  ${verdicts[verdict]}`);
   for (const { source, sourceId, reason } of faults) terminal.warn(`! ${source} ${sourceId}: ${reason}`);
-  if (chosen.length < all.length) terminal.say(`To read all of them: ${program} originals verify --all`);
+  if (chosen.length < all.length) terminal.say(`Verify all of them with: ${program} originals verify --all`);
   terminal.json({ ok: faults.length === 0, copies: all.length, checked, verdicts: Object.fromEntries(counts), faults });
   return faults.length > 0 ? exitCodes.failed : exitCodes.done;
 }

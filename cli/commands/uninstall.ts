@@ -6,11 +6,12 @@ import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
 import { targets } from "../install/agents/targets.ts";
-import { computeSha256, readIfThere, removeEmptyFolders } from "../install/files.ts";
+import { computeSha256, isThere, readIfThere, removeEmptyFolders } from "../install/files.ts";
 import { undoEdit } from "../install/installation.ts";
 import { type Manifest, readManifest, removeManifest } from "../install/manifest.ts";
 import { getPlaces } from "../install/places.ts";
 import { findService, runAll } from "../install/services/service.ts";
+import { keyPath } from "../originals/keys.ts";
 import { getLogPath } from "../service/log.ts";
 import { endProcess, findRunningPid, removeState } from "../service/state.ts";
 import { forgetTroubles, getTroublesPath } from "../service/troubles.ts";
@@ -42,6 +43,8 @@ export async function uninstall(context: Context): Promise<void> {
   terminal.say(styled("green", "✓"), " Uninstalled.");
   if (!manifest.loggedIn && (await readSettings(host)).accounts[manifest.server])
     terminal.say(`The login stays in ${settingsPath(host)}; revoke it at ${manifest.server}/devices`);
+  if (await isThere(keyPath(host)))
+    terminal.say(`The key for your exact copies stays in ${keyPath(host)}. Without it, they can't be decrypted.`);
   terminal.json({ installed: true, removed, kept });
 }
 

@@ -1,7 +1,7 @@
 import { isFields, toList, toText } from "../files/json.ts";
 import { type Api, HttpError } from "../server/api.ts";
 
-export const maxPartBytes = 4 * 1024 * 1024;
+const maxPartBytes = 4 * 1024 * 1024;
 
 export type ServerKey = { recipient: string; fingerprint: string; createdAt: string };
 
@@ -42,7 +42,7 @@ export type PutOutcome = { version: string } | "changed" | { missing: string[] }
 
 const keyPath = "/api/originals/key";
 const encode = encodeURIComponent;
-const pathOf = (source: string, sourceId: string): string => `/api/originals/${encode(source)}/${encode(sourceId)}`;
+const getPath = (source: string, sourceId: string): string => `/api/originals/${encode(source)}/${encode(sourceId)}`;
 
 const isStatus = (error: unknown, ...statuses: number[]): error is HttpError =>
   error instanceof HttpError && statuses.includes(error.status);
@@ -106,7 +106,7 @@ export async function getPart(api: Api, sha256: string): Promise<Buffer | undefi
 /** @returns undefined if there is no copy */
 export async function getOriginal(api: Api, source: string, sourceId: string): Promise<StoredOriginal | undefined> {
   try {
-    const { body } = await api.request(pathOf(source, sourceId));
+    const { body } = await api.request(getPath(source, sourceId));
     return {
       source,
       sourceId,
@@ -139,7 +139,7 @@ export async function putOriginal(
   const headers = makeCondition(version);
   try {
     const request = { method: "PUT", json, headers, timeoutSeconds: 120 } as const;
-    const { body } = await api.request(pathOf(source, sourceId), request);
+    const { body } = await api.request(getPath(source, sourceId), request);
     return { version: toText(body.version) };
   } catch (error) {
     if (isStatus(error, 412)) return "changed";
@@ -147,10 +147,6 @@ export async function putOriginal(
       return { missing: toList(error.problem.missing).map(toText) };
     throw error;
   }
-}
-
-export async function deleteOriginal(api: Api, source: string, sourceId: string): Promise<void> {
-  await api.request(pathOf(source, sourceId), { method: "DELETE" });
 }
 
 /** Lists all copies, newest first, page by page. */

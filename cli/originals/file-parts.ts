@@ -4,7 +4,7 @@ import type { KnownFile } from "./copy-states.ts";
 import type { HeadPart } from "./format.ts";
 
 /** Of the plain bytes. */
-export const partBytes = 1024 * 1024;
+const partBytes = 1024 * 1024;
 const quietMs = 300_000;
 /** A manifest names every part, so that many small ones would make each of the next sendings larger. */
 const maxSmallParts = 32;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { Decrypter, Encrypter } from "age-encryption";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, parseJson, toList, toText } from "../files/json.ts";
+import { loadAge } from "./keys.ts";
 
 const MiB = 1024 * 1024;
 const maxPlainPartBytes = 16 * MiB;
@@ -50,6 +50,7 @@ export const hashBytes = (bytes: Uint8Array): string => createHash("sha256").upd
 
 /** Compresses, then encrypts to the recipient. */
 async function seal(plain: Uint8Array, recipient: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { Encrypter } = await loadAge();
   const encrypter = new Encrypter();
   encrypter.addRecipient(recipient);
   return new Uint8Array(await encrypter.encrypt(await compress(plain)));
@@ -57,12 +58,13 @@ async function seal(plain: Uint8Array, recipient: string): Promise<Uint8Array<Ar
 
 /** @throws CommandError if the key is another one, or the bytes were changed or hold too much */
 async function open(sealed: Uint8Array, secret: string, maxBytes: number): Promise<Buffer> {
+  const { Decrypter } = await loadAge();
   const decrypter = new Decrypter();
   decrypter.addIdentity(secret);
   try {
     return await decompress(await decrypter.decrypt(sealed), { maxOutputLength: maxBytes });
   } catch (error) {
-    throw new CommandError("failed", `A copy can't be opened with this machine's key: ${(error as Error).message}.`);
+    throw new CommandError("failed", `Can't decrypt a copy with this machine's key: ${(error as Error).message}.`);
   }
 }
 
@@ -82,7 +84,7 @@ export const encodeHead = (head: Head, recipient: string): Promise<Uint8Array<Ar
 export async function decodeHead(bytes: Uint8Array, secret: string): Promise<Head> {
   const text = (await open(bytes, secret, maxPlainHeadBytes)).toString();
   const head = readHead(parseJson(text));
-  if (!head) throw new CommandError("failed", "The copy was written in a form that this client does not know.");
+  if (!head) throw new CommandError("failed", "The copy has a format that this client does not know.");
   return head;
 }
 

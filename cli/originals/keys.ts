@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { configFolder, readTextIfAny, writeFileAtomically } from "../files/state-files.ts";
+
+/** Starting it takes longer than starting the client, which seldom needs it. */
+export const loadAge = () => import("age-encryption");
 
 /** The secret opens what is encrypted to the recipient. */
 export type Identity = { secret: string; recipient: string };
@@ -18,12 +20,14 @@ const armorStart = "-----BEGIN AGE ENCRYPTED FILE-----";
 const charactersPerGroup = 5;
 
 export async function createIdentity(): Promise<Identity> {
+  const { generateX25519Identity, identityToRecipient } = await loadAge();
   const secret = await generateX25519Identity();
   return { secret, recipient: await identityToRecipient(secret) };
 }
 
 /** @returns undefined if this is no secret key, or one with a mistake, which its checksum finds */
 async function toIdentity(secret: string): Promise<Identity | undefined> {
+  const { identityToRecipient } = await loadAge();
   try {
     return { secret, recipient: await identityToRecipient(secret) };
   } catch {
@@ -38,7 +42,7 @@ export async function parseKeyFile(text: string): Promise<Identity | undefined> 
 }
 
 /** The form that `age-keygen` writes. */
-export const formatKeyFile = ({ secret, recipient }: Identity, createdAt: Date): string =>
+const formatKeyFile = ({ secret, recipient }: Identity, createdAt: Date): string =>
   `# created: ${createdAt.toISOString()}\n# public key: ${recipient}\n${secret}\n`;
 
 /** @throws CommandError if the file holds no key */
@@ -46,7 +50,7 @@ export async function readIdentity(host: Host): Promise<Identity | undefined> {
   const text = await readTextIfAny(keyPath(host));
   if (text.trim() === "") return undefined;
   const identity = await parseKeyFile(text);
-  if (!identity) throw new CommandError("failed", `${keyPath(host)} holds no age secret key. It was left as it is.`);
+  if (!identity) throw new CommandError("failed", `${keyPath(host)} does not contain an age secret key.`);
   return identity;
 }
 
@@ -65,7 +69,8 @@ export async function readRecipient(host: Host): Promise<string | undefined> {
   if (identity) return identity.recipient;
   const text = (await readTextIfAny(recipientPath(host))).trim();
   if (text === "") return undefined;
-  if (!isRecipient(text)) throw new CommandError("failed", `${recipientPath(host)} holds no age recipient (age1…).`);
+  if (!isRecipient(text))
+    throw new CommandError("failed", `${recipientPath(host)} does not contain an age public key (age1…).`);
   return text;
 }
 
@@ -92,7 +97,8 @@ export function parsePhrase(text: string): Promise<Identity | undefined> {
 }
 
 /** Seals the key file with a passphrase (age's scrypt), as `age -p` does. */
-export function sealIdentity(identity: Identity, passphrase: string): Promise<Uint8Array> {
+export async function sealIdentity(identity: Identity, passphrase: string): Promise<Uint8Array> {
+  const { Encrypter } = await loadAge();
   const encrypter = new Encrypter();
   encrypter.setPassphrase(passphrase);
   return encrypter.encrypt(formatKeyFile(identity, new Date()));
@@ -100,6 +106,7 @@ export function sealIdentity(identity: Identity, passphrase: string): Promise<Ui
 
 /** @returns undefined for a wrong passphrase or a file that is no sealed key */
 export async function openSealedIdentity(sealed: Uint8Array, passphrase: string): Promise<Identity | undefined> {
+  const { armor, Decrypter } = await loadAge();
   const decrypter = new Decrypter();
   decrypter.addPassphrase(passphrase);
   try {

@@ -71,7 +71,7 @@ export async function sendSession(
       return "sent";
     } else known = { ...known, files: withoutMissing(files, new Set(outcome.missing)) };
   }
-  throw new CommandError("failed", `The copy of ${session.sourceId} changed on the server again and again.`);
+  throw new CommandError("failed", `The exact copy of ${session.sourceId} kept changing on the server.`);
 }
 
 /** Parts that were never in a manifest are gone after a day. */

@@ -95,7 +95,7 @@ export class OriginalsSender {
   async #readKeys(): Promise<Keys | undefined> {
     const recipient = await readRecipient(this.#context.host);
     if (recipient === undefined) {
-      this.#warn(`Exact copies are on, but this machine has no key for them. Get one with: ${program} originals on`);
+      this.#warn(`Exact copies are on, but this machine has no key for them. Set one up with: ${program} originals on`);
       return undefined;
     }
     if (!this.#isKeyChecked) await checkKey(this.#target.api, recipient);
@@ -116,7 +116,7 @@ export class OriginalsSender {
         if (session) await this.#sendSession(session, round);
       } catch (error) {
         if (signal.aborted || error instanceof HttpError || error instanceof CommandError) throw error;
-        this.#warn(`No exact copy of ${foldHome(input.path, host)} was sent: ${(error as Error).message}.`);
+        this.#warn(`Can't send an exact copy of ${foldHome(input.path, host)}: ${(error as Error).message}.`);
       }
     }
   }
@@ -171,15 +171,15 @@ export class OriginalsSender {
     this.#sent.refused++;
     const advice = `Replace it with: ${program} push --replace ${sourceId}`;
     this.#warn(
-      `! The exact copy of ${source} ${sourceId} stays as "${machine}" sent it: ${refusals[refusal]}. ${advice}`,
+      `! The exact copy of ${source} ${sourceId} was not replaced: on "${machine}", ${refusals[refusal]}. ${advice}`,
     );
   }
 }
 
 const refusals: Record<Refusal, string> = {
-  longer: "it goes on where this machine's session ends",
-  different: "it went on differently there",
-  unreadable: "this machine can't read it to compare",
+  longer: "the session continued after the end of this machine's files",
+  different: "the session continued differently",
+  unreadable: "the session was copied, and this machine can't decrypt that copy to compare it",
 };
 
 function isBusy({ isRewritten, files }: SessionFiles, state: CopyState | undefined): boolean {
@@ -202,12 +202,12 @@ export async function checkKey(api: Api, recipient: string): Promise<void> {
   const ours = formatFingerprint(getFingerprint(recipient));
   throw new CommandError(
     "failed",
-    `The server names another key for exact copies (${theirs}) than this machine trusts (${ours}), so nothing is encrypted to it. If you changed the key on another machine, compare the fingerprints there and take it with: ${program} originals key import`,
+    `The server's key for exact copies (${theirs}) is not the one that this machine trusts (${ours}), so it was not used. If you replaced the key on another machine, compare the fingerprint there, and then import the new key with: ${program} originals key import`,
   );
 }
 
 function describeFailure(error: unknown): string {
   if (error instanceof HttpError && error.status === 403)
-    return `Exact copies were not sent: this machine's login does not allow them. Allow them with: ${program} originals on`;
+    return `Exact copies were not sent because this machine's login does not allow it. Allow it with: ${program} originals on`;
   return `Exact copies were not sent: ${(error as Error).message}`;
 }

@@ -46,27 +46,30 @@ export async function setUpKey(context: Context, api: Api, isNewKey = false): Pr
 
 async function trust(context: Context, recipient: string): Promise<string> {
   const { host, terminal, signal, values } = context;
-  if (!isRecipient(recipient)) throw new CommandError("failed", "The server's key for exact copies is no age key.");
+  if (!isRecipient(recipient)) throw new CommandError("failed", "The server sent an invalid key for exact copies.");
   const fingerprint = showFingerprint(recipient);
-  terminal.say("Another machine has made the key of this account for exact copies. Its fingerprint:");
+  terminal.say("Another machine created this account's key for exact copies. The key's fingerprint is:");
   terminal.say();
   terminal.say("  ", styled("bold", fingerprint));
   terminal.say();
-  terminal.say(`Compare it with \`${program} originals key show\` there: the server could name a key of its own.`);
+  terminal.say(
+    `Compare it with the output of \`${program} originals key show\` on that machine, because the server could send a different key.`,
+  );
   if (values.yes !== true) {
     requireTerminal(context);
-    if (!(await terminal.ask("Is it the same?", signal))) throw new CommandError("failed", "No key was trusted.");
+    if (!(await terminal.ask("Do the fingerprints match?", signal)))
+      throw new CommandError("failed", "The key was not trusted, so exact copies stay off.");
   }
   await pinRecipient(host, recipient);
-  terminal.say("This machine can add copies now. To read them here, too, bring the key from the other machine:");
-  terminal.say(`  ${program} originals key export   there, and   ${program} originals key import   here`);
+  terminal.say("This machine can add copies. To decrypt copies on this machine, too, move the secret key:");
+  terminal.say(`  on the other machine: ${program} originals key export; on this one: ${program} originals key import`);
   return recipient;
 }
 
 function requireTerminal(context: Context): void {
   if (context.terminal.canAsk) return;
   const hint = commandHint(context, "originals on --yes");
-  throw new CommandError("usage", `Nobody can answer here. To go on without being asked: ${hint}`);
+  throw new CommandError("usage", `There is no terminal to answer questions. Continue without them with: ${hint}`);
 }
 
 async function makeKey(context: Context, api: Api, replaced: string | undefined): Promise<string> {
@@ -80,7 +83,7 @@ async function makeKey(context: Context, api: Api, replaced: string | undefined)
   await rename(keyPath(host), `${keyPath(host)}.unused`);
   throw new CommandError(
     "failed",
-    "Another machine has made a key at the same moment. Run this again to use that one.",
+    "Another machine created a key at the same time. Run the command again to use that key.",
   );
 }
 
@@ -90,29 +93,29 @@ export async function putAside({ host, terminal }: Context, recipient: string): 
   if (!identity || identity.recipient === recipient) return;
   const path = `${keyPath(host)}.${getFingerprint(identity.recipient)}`;
   await rename(keyPath(host), path);
-  terminal.say(`The key that was here is kept in ${foldHome(path, host)}.`);
+  terminal.say(`The previous key was moved to ${foldHome(path, host)}.`);
 }
 
 async function confirmPhrase(context: Context, identity: Identity, replaced: string | undefined): Promise<void> {
   const { host, terminal, signal, values } = context;
-  terminal.say("This is the recovery phrase of your exact copies:");
+  terminal.say("This is the recovery phrase for your exact copies:");
   terminal.say();
   for (const line of splitPhrase(formatPhrase(identity))) terminal.say("  ", styled("bold", line));
   terminal.say();
   terminal.say(
-    `Write it down, or keep it in a password manager. The key also stays in ${foldHome(keyPath(host), host)}.`,
+    `Write it down, or store it in a password manager. The key is also stored in ${foldHome(keyPath(host), host)}.`,
   );
-  terminal.say(styled("bold", "Without both, nobody can open the copies, not even the server's operator."));
+  terminal.say(styled("bold", "If you lose both, nobody can decrypt the copies, not even the server's operator."));
   if (replaced !== undefined)
-    terminal.say(`Copies under the old key (${showFingerprint(replaced)}) can be opened with the old key only.`);
+    terminal.say(`Copies made with the old key (${showFingerprint(replaced)}) can only be decrypted with the old key.`);
   if (values.yes === true) return;
   for (let tries = 0; tries < maxTries; tries++) {
-    const given = await terminal.askText("Type or paste the phrase, to see that you have it:", signal);
+    const given = await terminal.askText("Type or paste the phrase to confirm that you saved it:", signal);
     if (given === undefined) break;
     if ((await parsePhrase(given))?.secret === identity.secret) return;
-    terminal.warn("That is not the phrase.");
+    terminal.warn("That is not the recovery phrase.");
   }
-  throw new CommandError("failed", "The phrase was not confirmed, so no key was made.");
+  throw new CommandError("failed", "The phrase was not confirmed, so no key was created.");
 }
 
 const groupsPerLine = 6;

@@ -3,7 +3,7 @@ import type { Api } from "../server/api.ts";
 import { getOriginal, getPart, type ListedOriginal } from "./client.ts";
 import type { SessionFiles, SourceFile } from "./collect.ts";
 import { isPrefix } from "./file-parts.ts";
-import { decodeHead, decodePart, type HeadFile } from "./format.ts";
+import { decodeHead, decodePart, type HeadFile, hashBytes } from "./format.ts";
 
 /** The worst of a copy's files counts. */
 export type Verdict = "same" | "grown" | "gone" | "changed" | "differs" | "damaged";
@@ -49,8 +49,7 @@ async function findFault({ parts, bytes, sha256 }: HeadFile, { api, secret }: So
   for (const part of parts) {
     const sealed = await getPart(api, part.sha256);
     if (!sealed) return `the server has no part ${part.sha256.slice(0, 8)}`;
-    if (createHash("sha256").update(sealed).digest("hex") !== part.sha256)
-      return `part ${part.sha256.slice(0, 8)} is another one`;
+    if (hashBytes(sealed) !== part.sha256) return `part ${part.sha256.slice(0, 8)} has changed`;
     const plain = await decodePart(sealed, secret);
     hash.update(plain);
     read += plain.length;

@@ -8,7 +8,7 @@ import type { Host } from "../adapters/adapter.ts";
 import { hasSqlite } from "../adapters/sqlite.ts";
 import { asFields } from "../adapters/values.ts";
 import { CommandError } from "../errors.ts";
-import { parseJson } from "../files/json.ts";
+import { parseJson, toList } from "../files/json.ts";
 import { listFamily, readExport } from "../originals/opencode.ts";
 import type { Agent } from "./agents.ts";
 import { start } from "./programs.ts";
@@ -20,7 +20,7 @@ export const isOpencodeFile = (path: string): boolean => /^export\/ses_\w+\.json
 /**
  * Imports into the project of the current folder, and compares what is stored then with the copy.
  *
- * @throws CommandError if OpenCode has the session already and it differs: an import changes nothing then
+ * @throws CommandError if OpenCode has the session already, and it is not the copy's beginning: an import only adds
  */
 export async function restoreOpencode(
   host: Host,
@@ -30,21 +30,21 @@ export async function restoreOpencode(
   const database = join(agent.getHome(host), "opencode.db");
   const staging = await mkdtemp(join(tmpdir(), "spoor-resume-"));
   try {
-    const staged: { file: PlannedFile; path: string; messages: unknown; isThere: boolean }[] = [];
+    const staged: { file: PlannedFile; path: string; messages: unknown[]; known: unknown[] | undefined }[] = [];
     for (const [at, file] of files.entries()) {
       const path = join(staging, `${at}.json`);
       const messages = readMessages(await stage(path, file));
       const known = await readStored(database, file);
-      const isThere = known !== undefined;
-      if (isThere && !isDeepStrictEqual(known, messages))
+      if (known && !isDeepStrictEqual(known, messages.slice(0, known.length)))
         throw new CommandError("failed", `OpenCode already has ${idOf(file)}, and it differs. Delete it there first.`);
-      staged.push({ file, path, messages, isThere });
+      staged.push({ file, path, messages, known });
     }
     const restored: RestoredFile[] = [];
-    for (const { file, path, messages, isThere } of staged) {
+    for (const { file, path, messages, known } of staged) {
       const { path: name, bytes } = file;
-      restored.push({ path: name, bytes, wrote: isThere ? "same" : "new" });
-      if (isThere) continue;
+      const isWhole = known?.length === messages.length;
+      restored.push({ path: name, bytes, wrote: isWhole ? "same" : known ? "continued" : "new" });
+      if (isWhole) continue;
       const { code, output } = await start(host, [agent.command, "import", path], "pipe");
       if (code !== 0)
         throw new CommandError("failed", `OpenCode did not import ${idOf(file)}: ${output.slice(0, 500)}`);
@@ -75,10 +75,10 @@ async function stage(path: string, { path: name, sha256, read }: PlannedFile): P
   return bytes;
 }
 
-const readMessages = (bytes: Buffer): unknown => asFields(parseJson(bytes.toString())).messages;
+const readMessages = (bytes: Buffer): unknown[] => toList(asFields(parseJson(bytes.toString())).messages);
 
 /** @returns undefined without the session, or if this Node can't read the database */
-async function readStored(database: string, file: PlannedFile): Promise<unknown> {
+async function readStored(database: string, file: PlannedFile): Promise<unknown[] | undefined> {
   const isThere = await access(database).then(
     () => true,
     () => false,

@@ -41,11 +41,9 @@ export function warnUnsent(terminal: Terminal, left: readonly UnsentSession[]): 
 const maxNamed = 5;
 
 export function warnKept(terminal: Terminal, kept: readonly KeptSession[]): void {
-  const {
-    deleted = [],
-    shorter = [],
-    other = [],
-  } = Object.groupBy(kept, ({ reason }) => (reason === "deleted" || reason === "shorter" ? reason : "other"));
+  const shorter = kept.filter(({ reason }) => reason === "shorter");
+  const deleted = kept.filter(({ reason }) => reason === "deleted");
+  const other = kept.filter(({ reason }) => reason !== "shorter" && reason !== "deleted");
   for (const { source, sourceId, messageCount } of shorter.slice(0, maxNamed)) {
     const stored = formatCount(messageCount, "message");
     terminal.warn(

@@ -179,3 +179,34 @@ test("a file that can't be read costs only its own copy", async () => {
   expect(sent.copies).toBe(process.getuid?.() === 0 ? 2 : 1);
   expect(fake.originals.copies.has(`claude-code/${makeId(2)}`)).toBe(true);
 });
+
+test("a push needs nothing that Node 20 lacks", async () => {
+  const { host } = await worldWithCopies(1);
+  const later: [object, string][] = [
+    ...["groupBy"].flatMap((name): [object, string][] => [
+      [Object, name],
+      [Map, name],
+    ]),
+    ...([
+      [Promise, "withResolvers"],
+      [Promise, "try"],
+      [Array, "fromAsync"],
+    ] as [object, string][]),
+    ...["union", "intersection", "difference"].map((name): [object, string] => [Set.prototype, name]),
+    ...["map", "filter", "toArray", "some", "find"].map((name): [object, string] => [
+      Object.getPrototypeOf(Object.getPrototypeOf([].values())),
+      name,
+    ]),
+  ];
+  const kept = later.map(([owner, name]) => Object.getOwnPropertyDescriptor(owner, name));
+  for (const [owner, name] of later) Reflect.deleteProperty(owner, name);
+  try {
+    expect(await pushInside(host)).toMatchObject({ code: 0, errors: "", originals: { copies: 1 } });
+    expect(await runInside(originals, host, { words: ["verify"] })).toMatchObject({ code: 0 });
+  } finally {
+    for (const [at, [owner, name]] of later.entries()) {
+      const descriptor = kept[at];
+      if (descriptor) Object.defineProperty(owner, name, descriptor);
+    }
+  }
+});

@@ -1,11 +1,13 @@
 import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { armor, Decrypter, Encrypter } from "age-encryption";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
+import { install as installCommand } from "../../cli/commands/install.ts";
 import { originals } from "../../cli/commands/originals.ts";
 import type { Context } from "../../cli/context.ts";
 import { createIdentity, readIdentity, readRecipient, writeIdentity } from "../../cli/originals/keys.ts";
+import { running } from "../../cli/program.ts";
 import { makeHome, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudePath, makeId } from "./world.ts";
@@ -38,8 +40,8 @@ describe("originals on", () => {
     };
     const { code, output, errors } = await run(host, ["on"], { columns: 100, answers });
     expect([code, typed.length]).toEqual([0, 2]);
-    expect(errors).toContain("That is not the phrase.");
-    expect(output).toContain("Without both, nobody can open the copies");
+    expect(errors).toContain("That is not the recovery phrase.");
+    expect(output).toContain("If you lose both, nobody can decrypt the copies");
     const identity = await readIdentity(host);
     expect(phraseIn(output).replaceAll(" ", "")).toBe(identity?.secret.replace("AGE-SECRET-KEY-1", ""));
     expect(await readFile(keyFile(host), "utf8")).toMatch(
@@ -53,7 +55,7 @@ describe("originals on", () => {
   test("with a phrase that is wrong three times makes no key and switches nothing on", async () => {
     const { fake, host } = await worldInside(1);
     const { code, message } = await run(host, ["on"], { columns: 100, answers: () => "AAAAA BBBBB" });
-    expect([code, message]).toEqual([1, "The phrase was not confirmed, so no key was made."]);
+    expect([code, message]).toEqual([1, "The phrase was not confirmed, so no key was created."]);
     expect([await readRecipient(host), fake.originals.recipient]).toEqual([undefined, undefined]);
     expect(await readdir(join(host.home, ".config/spoor")).catch(() => [])).not.toContain("settings.json");
   });
@@ -70,13 +72,13 @@ describe("originals on", () => {
     const shown = /Fingerprint {2}(\S+ \S+)/.exec((await run(host, ["key", "show"])).output)?.[1];
     const other = await addMachine(fake.url);
     const asked = await run(other, ["on"], { columns: 100, answers: () => "n" });
-    expect([asked.code, asked.message]).toEqual([1, "No key was trusted."]);
+    expect([asked.code, asked.message]).toEqual([1, "The key was not trusted, so exact copies stay off."]);
     expect(asked.output).toContain(`  ${shown}\n`);
     expect(await readRecipient(other)).toBeUndefined();
     expect(await run(other, ["on"], { columns: 100, answers: () => "y" })).toMatchObject({ code: 0 });
     expect(await readRecipient(other)).toBe(fake.originals.recipient);
     expect(await readIdentity(other)).toBeUndefined();
-    expect((await run(other, ["key", "show"])).output).toContain("copies can't be read here");
+    expect((await run(other, ["key", "show"])).output).toContain("this machine can't decrypt copies");
   });
 
   test("refuses a later key of the server, until somebody takes it by hand", async () => {
@@ -86,7 +88,7 @@ describe("originals on", () => {
     fake.originals.recipient = recipient;
     expect(await run(host, ["on"], { values: yes })).toMatchObject({
       code: 1,
-      message: expect.stringContaining("The server names another key for exact copies"),
+      message: expect.stringContaining("The server's key for exact copies"),
     });
     await run(host, ["key", "import", recipient]);
     expect(await run(host, ["on"], { values: yes })).toMatchObject({ code: 0 });
@@ -102,7 +104,7 @@ describe("originals on", () => {
     const before = fake.originals.recipient;
     await rm(keyFile(host));
     const { output } = await run(host, ["on"], { values: { ...yes, "new-key": true } });
-    expect(output).toMatch(/Copies under the old key \(\w{4} \w{4}\) can be opened with the old key only\./);
+    expect(output).toMatch(/Copies made with the old key \(\w{4} \w{4}\) can only be decrypted with the old key\./);
     expect(fake.originals.recipient).not.toBe(before);
     expect(await pushInside(host)).toMatchObject({ originals: { copies: 1, refused: 0 } });
     expect(await run(host, ["verify"])).toMatchObject({ code: 0, errors: "" });
@@ -113,12 +115,12 @@ describe("originals on", () => {
     fake.originals.scopes = ["ingest", "read"];
     expect(await run(host, ["on"], { values: yes })).toMatchObject({
       code: 3,
-      message: expect.stringContaining("SPOOR_TOKEN lacks the scope originals"),
+      message: expect.stringContaining("SPOOR_TOKEN does not have the scope originals"),
     });
     fake.failWith(({ url }) => (url === "/api/limits" ? { status: 200, body: { ok: true } } : undefined));
     expect(await run(host, ["on"], { values: yes })).toMatchObject({
       code: 1,
-      message: expect.stringContaining("takes no exact copies"),
+      message: expect.stringContaining("does not support exact copies"),
     });
   });
 
@@ -216,7 +218,7 @@ describe("originals key", () => {
       columns: 80,
       answers: () => `passphrase ${asked++}`,
     });
-    expect([mistyped.code, mistyped.message]).toEqual([1, "The two passphrases differ. Nothing was written."]);
+    expect([mistyped.code, mistyped.message]).toEqual([1, "The passphrases do not match. Nothing was written."]);
     expect(await readdir(host.home)).not.toContain("a.age");
   });
 });
@@ -230,8 +232,8 @@ describe("originals verify", () => {
     await writeFile(join(home, claudePath(2)), `${await readFile(join(home, claudePath(2)), "utf8")}{}\n`);
     const { code, output, errors } = await run(host, ["verify"]);
     expect([code, errors]).toEqual([0, ""]);
-    expect(output).toMatch(/^3 of 3 copies downloaded and opened:\n/);
-    for (const told of ["1  the same as here", "1  the beginning of", "1  whole; the agent's files are not here"])
+    expect(output).toMatch(/^3 of 3 copies downloaded and decrypted:\n/);
+    for (const told of ["1  identical to", "1  the beginning of", "1  intact; the agent's files are not on"])
       expect(output).toContain(`  ${told}`);
   });
 
@@ -257,27 +259,77 @@ describe("originals verify", () => {
     expect(code).toBe(1);
     expect(errors.split("\n").sort()).toEqual([
       "",
-      expect.stringMatching(/^! claude-code \S+1: .* is another one$/),
+      expect.stringMatching(/^! claude-code \S+1: .* has changed$/),
       expect.stringMatching(/^! claude-code \S+2: it is a copy of \S+3$/),
-      expect.stringMatching(/^! claude-code \S+4: differs from the files here$/),
+      expect.stringMatching(/^! claude-code \S+4: differs from the files on this machine$/),
     ]);
   });
 });
 
 test("originals status tells what is on, which key, and what the server has", async () => {
   const { host } = await worldInside(3);
-  expect((await run(host, ["status"])).output).toMatch(
-    /^Exact copies are off\. Switch them on with: .*originals on\n$/,
-  );
+  expect((await run(host, ["status"])).output).toMatch(/^Exact copies are off\. Turn them on with: .*originals on\n$/);
   await run(host, ["on"], { values: { ...yes, project: ["api"] } });
   await pushInside(host);
   const { output } = await run(host, []);
   expect(output).toContain("Exact copies are on.\n  off  for **\n  on   for api\n");
-  expect(output).toMatch(/Key \w{4} \w{4}: this machine can add and read copies\.\nThe server has 3 copies of /);
+  expect(output).toMatch(/Key \w{4} \w{4}: this machine can add and decrypt copies\.\nThe server has 3 copies of /);
 });
 
 test("originals refuses what it does not know", async () => {
   const host = await makeHome();
   for (const words of [["onn"], ["on", "x"], ["key", "make"], ["key", "show", "x"]])
     expect(await run(host, words)).toMatchObject({ code: 2 });
+});
+
+describe("spoor install", () => {
+  /** Answers each question by the first text in it; the rest with an empty line. */
+  async function installWith(answers: Record<string, string | ((output: string) => string)>) {
+    const { fake, host } = await worldInside(1);
+    const file = join(host.home, "spoor.mjs");
+    await writeFile(file, "// spoor 1.2.0: a client");
+    const before = { ...running };
+    onTestFinished(() => void Object.assign(running, before));
+    Object.assign(running, { file, version: "1.2.0", deliveredBy: fake.url });
+    const questions: string[] = [];
+    const install = () =>
+      runInside(installCommand, host, {
+        values: { "no-service": true, "no-hooks": true },
+        columns: 100,
+        answers(question, output) {
+          questions.push(question.trim());
+          const answer = Object.entries(answers).find(([text]) => question.includes(text))?.[1] ?? "";
+          return typeof answer === "string" ? answer : answer(output);
+        },
+      });
+    return { fake, host, questions, install };
+  }
+
+  test("asks once whether exact copies are wanted, in three lines, and goes on after a no", async () => {
+    const { host, questions, install } = await installWith({});
+    const first = await install();
+    expect([first.code, first.output.match(/exact copies|encrypts them|recovery phrase/g)]).toEqual([
+      0,
+      ["exact copies", "encrypts them", "recovery phrase"],
+    ]);
+    expect(questions.filter((one) => one.includes("exact copies"))).toEqual(["Keep exact copies? [y/N]"]);
+    expect((await settingsOf(host)).originals).toBeUndefined();
+    await install();
+    expect(questions.filter((one) => one.includes("exact copies"))).toHaveLength(1);
+    expect(await readRecipient(host)).toBeUndefined();
+  });
+
+  test("switches them on after a yes and the phrase", async () => {
+    const { fake, host, install } = await installWith({ "Keep exact copies?": "y", "Type or paste": phraseIn });
+    expect(await install()).toMatchObject({ code: 0 });
+    expect((await settingsOf(host)).originals).toEqual([]);
+    expect(fake.originals.recipient).toBe(await readRecipient(host));
+  });
+
+  test("is done without them where the phrase is not confirmed", async () => {
+    const { fake, host, install } = await installWith({ "Keep exact copies?": "y" });
+    const { code, errors } = await install();
+    expect([code, errors]).toEqual([0, expect.stringContaining("Exact copies stay off: The phrase was not confirmed")]);
+    expect([(await settingsOf(host)).originals, fake.originals.recipient]).toEqual([undefined, undefined]);
+  });
 });

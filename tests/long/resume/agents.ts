@@ -7,7 +7,8 @@ export type Resumable = Agent & {
   list: "messages" | "input" | "contents";
   /** Its sessions' folders below the home folder. */
   folders: string[];
-  /** It starts without a new prompt's beginning. */
+  /** How many messages it writes anew for each request, from the folder that it is in. */
+  own?: number;
   resume: (prompt: string, id: string) => string[];
   /** A session can be made of the archive alone. */
   canRebuild: boolean;
@@ -26,7 +27,7 @@ const more: Record<string, Omit<Resumable, keyof Agent>> = {
     resume: (prompt, id) => ["exec", "resume", id, prompt],
   },
   gemini: {
-    ...{ source: "gemini-cli", list: "contents", folders: [".gemini/tmp"], canRebuild: false },
+    ...{ source: "gemini-cli", list: "contents", own: 1, folders: [".gemini/tmp"], canRebuild: false },
     resume: (prompt, id) => ["-m", "gemini-2.5-pro", "-p", prompt, "--yolo", "--skip-trust", "--resume", id],
   },
   opencode: {

@@ -115,7 +115,12 @@ class Proving {
 
   async #begin(machine: Machine, script: string, id: string): Promise<string[]> {
     const [first] = await this.#ask(machine, script, id);
-    return first ? listBefore(first, this.#agent.list, script) : [];
+    return this.#listBefore(first, script);
+  }
+
+  #listBefore(exchange: Exchange | undefined, script: string): string[] {
+    const { list, own = 0 } = this.#agent;
+    return exchange ? listBefore(exchange, list, script).slice(own) : [];
   }
 
   /** The session on machine A, its copy, and what A would have sent next; then A is gone. */
@@ -164,7 +169,7 @@ class Proving {
     if (files.some(({ wrote }) => wrote !== "new")) return `files were there: ${JSON.stringify(files)}`;
     this.#asked = await this.#ask(b, "second", this.#id);
     const [first] = this.#asked;
-    return findDifference(this.#expected, first ? listBefore(first, this.#agent.list, "second") : []);
+    return findDifference(this.#expected, this.#listBefore(first, "second"));
   }
 
   async #sum(): Promise<{ sessions: number; tokens: number }> {
@@ -214,9 +219,9 @@ class Proving {
   async #proveNoticed(name: string): Promise<string | undefined> {
     const machine = await this.#makeCopyMachine(name.replaceAll(" ", "-"));
     await this.#restore(machine);
-    const whole = await this.#makeCopyMachine(`${name.replaceAll(" ", "-")}-whole`);
-    await rm(whole.home, { recursive: true });
-    await cp(machine.home, whole.home, { recursive: true });
+    const home = `${machine.home}-whole`;
+    await cp(machine.home, home, { recursive: true });
+    const whole = { ...machine, home, env: { ...machine.env, HOME: home } };
     const place = { home: machine.home, from: join(this.#folder, "a/widgets"), to: machine.repository };
     const isChanged = await mutations[name]?.(this.#agent, place);
     if (!isChanged) return "–";
