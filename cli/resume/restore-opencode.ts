@@ -35,16 +35,17 @@ export async function restoreOpencode(
       const path = join(staging, `${at}.json`);
       const messages = readMessages(await stage(path, file));
       const known = await readStored(database, file);
-      if (known && !isDeepStrictEqual(known, messages.slice(0, known.length)))
+      if (known && !isSameStart(known, messages))
         throw new CommandError("failed", `OpenCode already has ${idOf(file)}, and it differs. Delete it there first.`);
       staged.push({ file, path, messages, known });
     }
     const restored: RestoredFile[] = [];
     for (const { file, path, messages, known } of staged) {
       const { path: name, bytes } = file;
-      const isWhole = known?.length === messages.length;
-      restored.push({ path: name, bytes, wrote: isWhole ? "same" : known ? "continued" : "new" });
-      if (isWhole) continue;
+      const more = messages.length - (known?.length ?? 0);
+      const wrote = !known ? "new" : more > 0 ? "continued" : more < 0 ? "kept" : "same";
+      restored.push({ path: name, bytes, wrote });
+      if (wrote === "same" || wrote === "kept") continue;
       const { code, output } = await start(host, [agent.command, "import", path], "pipe");
       if (code !== 0)
         throw new CommandError("failed", `OpenCode did not import ${idOf(file)}: ${output.slice(0, 500)}`);
@@ -56,6 +57,11 @@ export async function restoreOpencode(
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
+}
+
+function isSameStart(one: readonly unknown[], other: readonly unknown[]): boolean {
+  const count = Math.min(one.length, other.length);
+  return isDeepStrictEqual(one.slice(0, count), other.slice(0, count));
 }
 
 const idOf = ({ path }: PlannedFile): string => path.replace(/^.*\/|\.json$/g, "");
