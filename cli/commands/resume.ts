@@ -98,7 +98,7 @@ async function choose(
     copy.updatedAt.slice(0, 16).replace("T", " "),
     findAgent(copy.source)?.title ?? copy.source,
     copy.project ?? "",
-    [...titleOf(copy)].slice(0, maxTitleChars).join(""),
+    [...getTitle(copy)].slice(0, maxTitleChars).join(""),
     formatBytes(copy.plainBytes),
     copy.sourceId,
   ]);
@@ -116,7 +116,7 @@ async function choose(
   return undefined;
 }
 
-const titleOf = ({ title }: { title: string | null }): string => title || "Untitled session";
+const getTitle = ({ title }: { title: string | null }): string => title || "Untitled session";
 
 async function act(
   context: Context,
@@ -155,7 +155,7 @@ async function bringBack(context: Context, api: Api, listed: ListedOriginal): Pr
   const files = await restoreExact(host, agent, copy, { force: values.force === true });
   const git = await compareGit(host, host.cwd, copy.head.git);
   const notes = [...(version ? [version] : []), ...git];
-  const session = { ...listed, title: titleOf(listed) };
+  const session = { ...listed, title: getTitle(listed) };
   return { mode: "exact", session, command: agent.resume(listed.sourceId), files, notes, missing: [] };
 }
 
@@ -174,7 +174,7 @@ async function cleanCopy(context: Context, api: Api, listed: ListedOriginal): Pr
     `It was made from the exact copy, as a new session with the id ${made.id}.`,
     ...(await compareGit(host, host.cwd, copy.head.git)),
   ];
-  const session = { ...listed, title: titleOf(listed) };
+  const session = { ...listed, title: getTitle(listed) };
   const { files, missing } = made;
   return { mode: "clean", session, command: agent.resume(made.id), files, notes, missing };
 }

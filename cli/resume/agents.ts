@@ -19,7 +19,7 @@ export type Agent = {
 
 const named = ({ env }: Host, variable: string, other: string): string => env[variable] || other;
 
-export const agents: readonly Agent[] = [
+const agents: readonly Agent[] = [
   {
     source: "claude-code",
     title: "Claude Code",

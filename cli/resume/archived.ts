@@ -164,8 +164,8 @@ class ConversationReader {
   }
 }
 
-export const lostResult = "[The result of this call is not in the archive.]";
-export const lostStart = "[The beginning of this conversation is not in the archive.]";
+const lostResult = "[The result of this call is not in the archive.]";
+const lostStart = "[The beginning of this conversation is not in the archive.]";
 
 function readInput(input: unknown): Fields {
   const value = typeof input === "string" ? (parseJson(input) ?? input) : input;

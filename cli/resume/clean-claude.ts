@@ -38,8 +38,8 @@ function cleanBlock(block: unknown): unknown[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Lines that name files of the session itself, which a fork does not have. */
-const leftOut = new Set(["file-history-snapshot", "summary-index"]);
+/** Backups of files that a fork does not have, and requests as they were sent, with their thoughts. */
+const leftOut = /^(?:file-history-snapshot|api-request(?:-\w+)?)$/;
 
 /** Makes a fork without thoughts. A line that held nothing else goes, and what followed it follows the line before. */
 export function cleanClaude(text: string, { id, from, cwd }: Fork): Cleaned {
@@ -53,7 +53,7 @@ export function cleanClaude(text: string, { id, from, cwd }: Fork): Cleaned {
   const lines: string[] = [];
   for (const line of text.split("\n")) {
     const read = parseJson(line);
-    if (!isFields(read) || leftOut.has(String(read.type))) continue;
+    if (!isFields(read) || leftOut.test(String(read.type))) continue;
     const cleaned = withoutThoughts(read);
     removed += cleaned?.removed ?? 0;
     const record = cleaned ? cleaned.record : read;

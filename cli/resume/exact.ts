@@ -29,7 +29,7 @@ export async function restoreExact(
     return { path: places.move(file.path), bytes, sha256, read: () => readFile(file) };
   });
   // Agents list a session by its main file, so that one comes last.
-  planned.sort((one, other) => depthOf(other) - depthOf(one));
+  planned.sort((one, other) => countDepth(other) - countDepth(one));
   checkPaths(
     planned.map(({ path }) => path),
     places.isExpected,
@@ -39,7 +39,7 @@ export async function restoreExact(
   return restoreFiles(home, planned, options);
 }
 
-const depthOf = ({ path }: PlannedFile): number => path.split("/").length;
+const countDepth = ({ path }: PlannedFile): number => path.split("/").length;
 
 function findPlaces(agent: Agent, home: string, { sourceId }: Head, folder: string): Places | Promise<Places> {
   if (agent.source === "claude-code") return placeClaude(home, sourceId, folder);

@@ -14,7 +14,7 @@ const isSafeName = (name: string): boolean =>
   !reserved.test(name) &&
   Buffer.byteLength(name) <= maxNameBytes;
 
-export const isSafePath = (path: string): boolean => path !== "" && path.split("/").every(isSafeName);
+const isSafePath = (path: string): boolean => path !== "" && path.split("/").every(isSafeName);
 
 /**
  * Some file systems ignore case and how letters are composed.

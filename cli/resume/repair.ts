@@ -76,18 +76,18 @@ function findFirstBad(lines: readonly Line[]): number {
   return unsigned === -1 ? refused : Math.min(unsigned, refused);
 }
 
-const textOf = (record: Fields): string =>
+const getText = (record: Fields): string =>
   listFields(asFields(record.message).content)
     .map(({ text }) => asString(text) ?? "")
     .join("\n");
 
 const isAboutThoughts = (record: Fields): boolean =>
-  /\b400\b/.test(textOf(record)) && /thinking|signature/i.test(textOf(record));
+  /\b400\b/.test(getText(record)) && /thinking|signature/i.test(getText(record));
 
 /** The refusal counts messages as the API gets them: what one side said in a row is one. */
 function findRefused(lines: readonly Line[], refusal: number): number {
   const record = lines[refusal]?.record ?? {};
-  const wanted = /messages\.(\d+)\.content/.exec(textOf(record))?.[1];
+  const wanted = /messages\.(\d+)\.content/.exec(getText(record))?.[1];
   const start = lines.findLastIndex((line) => line.record?.subtype === "compact_boundary") + 1;
   let [index, role] = [-1, ""];
   for (const [at, line] of lines.entries()) {

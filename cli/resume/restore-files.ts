@@ -146,7 +146,7 @@ async function isBeginning(path: string, of: string): Promise<boolean> {
 }
 
 /** @returns the new path */
-export async function putAside(path: string): Promise<string> {
+async function putAside(path: string): Promise<string> {
   const to = `${path}.before-${new Date().toISOString().replace(/\D/g, "").slice(0, 14)}-${randomBytes(2).toString("hex")}`;
   await rename(path, to);
   return to;
@@ -179,7 +179,7 @@ async function appear(from: string, to: string): Promise<void> {
 }
 
 /** @param bytes how many at the beginning; all by default */
-export async function hashFile(path: string, bytes?: number): Promise<string> {
+async function hashFile(path: string, bytes?: number): Promise<string> {
   const hash = createHash("sha256");
   if (bytes === 0) return hash.digest("hex");
   const end = bytes === undefined ? {} : { end: bytes - 1 };

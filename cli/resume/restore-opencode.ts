@@ -36,7 +36,7 @@ export async function restoreOpencode(
       const messages = readMessages(await stage(path, file));
       const known = await readStored(database, file);
       if (known && !isSameStart(known, messages))
-        throw new CommandError("failed", `OpenCode already has ${idOf(file)}, and it differs. Delete it there first.`);
+        throw new CommandError("failed", `OpenCode already has ${getId(file)}, and it differs. Delete it there first.`);
       staged.push({ file, path, messages, known });
     }
     const restored: RestoredFile[] = [];
@@ -48,10 +48,10 @@ export async function restoreOpencode(
       if (wrote === "same" || wrote === "kept") continue;
       const { code, output } = await start(host, [agent.command, "import", path], "pipe");
       if (code !== 0)
-        throw new CommandError("failed", `OpenCode did not import ${idOf(file)}: ${output.slice(0, 500)}`);
+        throw new CommandError("failed", `OpenCode did not import ${getId(file)}: ${output.slice(0, 500)}`);
       const stored = await readStored(database, file);
       if (hasSqlite() && !isDeepStrictEqual(stored, messages))
-        throw new CommandError("failed", `OpenCode stored ${idOf(file)} otherwise than it is in the copy.`);
+        throw new CommandError("failed", `OpenCode stored ${getId(file)} otherwise than it is in the copy.`);
     }
     return restored;
   } finally {
@@ -64,7 +64,7 @@ function isSameStart(one: readonly unknown[], other: readonly unknown[]): boolea
   return isDeepStrictEqual(one.slice(0, count), other.slice(0, count));
 }
 
-const idOf = ({ path }: PlannedFile): string => path.replace(/^.*\/|\.json$/g, "");
+const getId = ({ path }: PlannedFile): string => path.replace(/^.*\/|\.json$/g, "");
 
 async function stage(path: string, { path: name, sha256, read }: PlannedFile): Promise<Buffer> {
   const parts: Uint8Array[] = [];
@@ -90,6 +90,6 @@ async function readStored(database: string, file: PlannedFile): Promise<unknown[
     () => false,
   );
   if (!isThere || !hasSqlite()) return undefined;
-  const known = (await listFamily(database, idOf(file))).some(({ id }) => id === idOf(file));
-  return known ? readMessages(await readExport(database, idOf(file))) : undefined;
+  const known = (await listFamily(database, getId(file))).some(({ id }) => id === getId(file));
+  return known ? readMessages(await readExport(database, getId(file))) : undefined;
 }

@@ -45,15 +45,18 @@ function matches({ source, sourceId, title, project, machine }: ListedOriginal, 
   return words.every((word) => text.includes(word.toLowerCase()) || (word.length >= 6 && sourceId.startsWith(word)));
 }
 
-/** Asks the archive for what was said. */
+/** Asks the archive for what was said; none is found if the token may not read it. */
 async function findBySaid(api: Api, filter: SessionFilter, copies: ListedOriginal[]): Promise<ListedOriginal[]> {
-  const found = await findArchived(api, filter);
+  const found = await findArchived(api, filter).catch((error) => {
+    if (error instanceof HttpError && error.status === 403) return [];
+    throw error;
+  });
   const known = new Set(found.map(({ source, sourceId }) => `${source}\n${sourceId}`));
   return copies.filter(({ source, sourceId }) => known.has(`${source}\n${sourceId}`));
 }
 
-/** Finds sessions of the archive by id, or by what was said in them; none if the token may not read. */
-export async function findArchived(api: Api, { words, project, sources }: SessionFilter): Promise<Archived[]> {
+/** Finds sessions of the archive by id, or by what was said in them. */
+async function findArchived(api: Api, { words, project, sources }: SessionFilter): Promise<Archived[]> {
   const [word = ""] = words;
   const query = new URLSearchParams({ limit: String(maxFound), q: words.join(" "), ...(project && { project }) });
   if (sources?.length === 1 && sources[0]) query.set("source", sources[0]);
@@ -68,7 +71,7 @@ export async function findArchived(api: Api, { words, project, sources }: Sessio
     const exact = found.filter(({ sourceId }) => words.length === 1 && sourceId === word);
     return exact.length > 0 ? exact : found;
   } catch (error) {
-    if (error instanceof HttpError && (error.status === 400 || error.status === 403)) return [];
+    if (error instanceof HttpError && error.status === 400) return [];
     throw error;
   }
 }

@@ -76,7 +76,7 @@ function fitLines(lines: readonly string[], max: number): string {
 }
 
 /** Control characters, of which a terminal would run some. */
-export const plain = (text: string): string =>
+const plain = (text: string): string =>
   text
     .replace(/\r\n?/g, "\n")
     .replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/gu, "")

@@ -241,6 +241,7 @@ const copied = linesOf(
     },
   ]),
   { type: "file-history-snapshot", messageId: "u1", snapshot: {} },
+  { type: "api-request-blob", sessionId: id, message: { content: [{ type: "thinking", signature: "s" }] } },
 );
 
 test("from the exact copy only thoughts and what is encrypted go, and the lines behind stay linked", async () => {

@@ -178,7 +178,7 @@ test.each(hostile)("a head that names %j writes nothing", async (path) => {
   const { code, message } = await back(host);
   expect([code, message]).toEqual([
     1,
-    expect.stringMatching(/nothing was restored|form that this client does not know/i),
+    expect.stringMatching(/nothing was restored|format that this client does not know/i),
   ]);
   expect(await listAll(host.home)).toEqual(before);
 });

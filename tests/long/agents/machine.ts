@@ -67,7 +67,7 @@ export async function runOn(
   return output;
 }
 
-export async function makeRepository(folder: string): Promise<void> {
+async function makeRepository(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const git = (...words: string[]) => execFileSync("git", words, { cwd: folder, stdio: "ignore" });
   git("init", "-q", "-b", "main");
