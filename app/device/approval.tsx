@@ -77,7 +77,7 @@ function OtherNetwork({ asksCode, wrong }: { asksCode: boolean; wrong: boolean }
         <p>
           This login was started on <strong className="font-semibold">a different network</strong> from yours.
           {asksCode && " If it is yours, type the code that its terminal shows."} If somebody sent you the link or a
-          code, deny it: they would get into this account.
+          code, deny it. They would get access to this account.
         </p>
       </Notice>
       {asksCode && (
@@ -125,7 +125,7 @@ function Grants({ asked, ticked, none }: { asked: Scope[]; ticked: Scope[]; none
       {asked.includes("delete") && (
         <div className="mt-2">
           <Notice tone="warn">
-            <p>This client asks to delete sessions. To upload and read them it need not.</p>
+            <p>This client asks to delete sessions. It doesn’t need that to upload and read them.</p>
           </Notice>
         </div>
       )}

@@ -7,12 +7,12 @@ const outcomes = {
   approved: { title: "Approved", text: "Return to your terminal. It continues automatically." },
   denied: {
     title: "Denied",
-    text: "The machine got no access. If you did not start this login, there is nothing else to do.",
+    text: "The machine got no access. If you did not start this login, you are done.",
   },
   late: { title: "Nothing changed", text: "This login was already approved or denied, or it has expired." },
   foreign: {
     title: "Nothing changed",
-    text: "This form was opened in another sign-in. Open the link again.",
+    text: "This form belongs to another sign-in. Open the link again.",
   },
   limited: {
     title: "Too many codes",

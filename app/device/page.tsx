@@ -56,7 +56,7 @@ function readRetry(
 }
 
 const sentences = {
-  approved: "This login is already approved; its terminal continues automatically.",
+  approved: "This login is already approved. Its terminal continues automatically.",
   redeemed: "This login was already approved and used.",
   denied: "This login was denied.",
   expired: "This login has expired: a code is valid for ten minutes.",

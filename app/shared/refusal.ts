@@ -2,7 +2,7 @@ import { NextResponse } from "next/server";
 import { SpoorError } from "#lib/core/errors";
 import { problemResponse } from "#lib/http/problem";
 
-const detail = "This session is being read very often just now, from your network or by everybody who has its link.";
+const detail = "This session is being read very often, from your network or by everybody with its link.";
 
 /** Made without Next's rendering, which would cost too much. @param nonce allows the page's style sheet */
 export function refuseReader(

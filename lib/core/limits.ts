@@ -44,7 +44,7 @@ export const limits = {
     perTrace: 5000,
     unusedHours: 24,
     sharedPerMinutePerNetwork: 600,
-    /** Readers of shares count per network. */
+    /** Share readers count per network. */
     readsAtOnce: 32,
     readsPerUser: 6,
     maxWaitingPerUser: 256,
@@ -105,7 +105,7 @@ export const limits = {
     wrongPerHourPerBrowser: 10,
     wrongPerHourPerNetwork: 60,
     // NIST SP 800-63B, section 5.2.2 allows a hundred in a row for one account.
-    /** Keeps the networks of one IPv6 /48 from using up the hundred below. */
+    /** Keeps one IPv6 /48 from using up the hundred below. */
     wrongPerDayPerSiteAndAccount: 30,
     wrongPerDayPerAccountFromUnknownNetworks: 100,
     wrongPasswordsAgainPerHour: 10,
@@ -227,7 +227,7 @@ export const maxPictureBytes = (): number => Math.min(limits.pictures.bytes, env
 
 export const maxPartBytes = (): number => Math.min(limits.originals.partBytes, env().INGEST_MAX_WIRE_BYTES);
 
-/** Returns the body of `GET /api/limits`. */
+/** The body of `GET /api/limits`. */
 export function publicLimits() {
   const {
     ingest,

@@ -26,7 +26,7 @@ export const startDeviceLogin = {
           verificationUriComplete: "https://spoor.example.org/device?code=WDJB-MJHT",
           expiresIn: 600,
           expiresAt: "2026-11-20T10:10:00.000Z",
-          interval: 5,
+          interval: device.intervalSeconds,
         },
       },
     },
@@ -55,8 +55,10 @@ export const pollDeviceLogin = {
       202: {
         text: "Pending. `slowDown` means that the poll came too early; the interval is longer now.",
         schema: pending,
-        headers: { "Retry-After": { text: "Seconds to wait before the next poll.", example: "5" } },
-        example: { ok: true, status: "pending", interval: 5, expiresIn: 590 },
+        headers: {
+          "Retry-After": { text: "Seconds to wait before the next poll.", example: `${device.intervalSeconds}` },
+        },
+        example: { ok: true, status: "pending", interval: device.intervalSeconds, expiresIn: 590 },
       },
       200: {
         text: "Approved. Store the token with mode 0600; it is valid for 90 days. `scopes` are the granted ones.",

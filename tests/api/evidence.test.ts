@@ -150,7 +150,7 @@ describe("a pull request", () => {
     const response = await fetch(`${server.url}/pull/${repository}/9`, { headers });
     const page = await response.text();
     expect(response.status).toBe(200);
-    expect(page).toContain("1 session is linked to several pull requests and counts whole at each.");
+    expect(page).toContain("1 session is linked to several pull requests and counts fully at each.");
     expect(page).toContain(`href="${url}"`);
     for (const path of [`${repository}/8`, "9", `web/9`, `${repository}/x`, `${repository}/0`, "%00/a/9"])
       expect((await fetch(`${server.url}/pull/${path}`, { headers })).status, path).toBe(404);

@@ -42,7 +42,7 @@ describe("the consent page", () => {
       "to=https%3A%2F%2Fevil.example%2F%3Fcode%3D1&ticket=x",
     ]) {
       const html = await (await open(query)).text();
-      expect(html).toContain("This agent is not known here");
+      expect(html).toContain("Unknown agent");
       expect(html).not.toMatch(/http-equiv="refresh"|href="https:\/\/(evil|agent)\.example/i);
     }
     // Of this machine any port is the same address (RFC 8252, section 7.3).

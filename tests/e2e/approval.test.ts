@@ -197,7 +197,7 @@ describe("a login from another network", () => {
     for (const ticket of [address.searchParams.get("ticket") ?? "", "AAAA"]) {
       address.searchParams.set("ticket", ticket);
       await other.goto(address.href);
-      await other.getByText("opened in another sign-in").waitFor();
+      await other.getByText("belongs to another sign-in").waitFor();
       expect(await other.content()).not.toContain("far-away");
     }
     await other.context().close();
@@ -232,7 +232,7 @@ describe("an approval", () => {
         .locator("form#approve input[name=ticket]")
         .evaluate((input, given) => input.setAttribute("value", given), value);
       await button("Approve").click();
-      await page.getByText("opened in another sign-in").waitFor();
+      await page.getByText("belongs to another sign-in").waitFor();
       expect((await get(server, `/api/cli/device/poll?deviceCode=${mine.deviceCode}`)).status).toBe(202);
     }
   });

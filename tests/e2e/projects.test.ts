@@ -182,7 +182,7 @@ describe("the pages", () => {
     await open(`/projects/${web}`, plain);
     await plain.getByLabel("Merge into").selectOption(engine);
     await button("Merge…", plain).click();
-    await plain.getByText("You can undo it there").waitFor();
+    await plain.getByText("You can undo this there").waitFor();
     expect(await findId("c")).toBe(web); // asking changes nothing
     await button("Merge", plain).click();
     await plain.getByText("The web was merged into this project").waitFor();

@@ -30,7 +30,7 @@ test("a pull request is in its session's row, leads to its page, and from there 
   expect(await page.getByText("claude-opus-4-5", { exact: true }).getAttribute("title")).toBe(
     "claude-opus-4-5-20251101",
   );
-  await page.getByText("1 session is linked to several pull requests and counts whole at each.").waitFor();
+  await page.getByText("1 session is linked to several pull requests and counts fully at each.").waitFor();
   expect(await link("On github.com").getAttribute("href")).toBe(opened[0]?.url);
   for (const width of widths.toReversed()) {
     await page.setViewportSize({ width, height: 800 });

@@ -138,7 +138,7 @@ describe("Conversation", () => {
       route.request().method() === "POST" ? route.abort() : route.fallback(),
     );
     await other.keyboard.press("v");
-    await other.getByText("These messages could not be loaded").waitFor();
+    await other.getByText("Could not load these messages").waitFor();
     await other.unrouteAll({ behavior: "wait" });
     await other.getByRole("button", { name: "Try again" }).click();
     await poll(() => other.locator("article[data-kind=shell]:not([data-failed])").count()).toBe(0);

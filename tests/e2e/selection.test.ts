@@ -113,7 +113,7 @@ describe("selected sessions", () => {
     await page.getByText("All of your sessions but archived ones and those without content, as of").waitFor();
     await pool().query("update trace set archived_at = now()");
     await open("/traces");
-    await page.getByText("All sessions are archived or without content.").waitFor();
+    await page.getByText("All sessions are archived or empty.").waitFor();
     await open("/traces?tag=release&archived=true");
     await expect.poll(() => boxes().count()).toBe(2);
     expect(faults).toEqual([]);

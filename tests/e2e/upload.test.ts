@@ -111,7 +111,7 @@ test("without JavaScript a form accepts a JSON file, and says what is wrong with
   await plain.goto(`${server.url}/upload`);
   await choose("wrong.json", '{"traces":[{"sourceId":"x"}]}', plain);
   await plain.getByRole("button", { name: "Upload", exact: true }).click();
-  await plain.getByText("The fault is at traces.0.messages. Nothing was stored.").waitFor();
+  await plain.getByText("The problem is at traces.0.messages. Nothing was stored.").waitFor();
   await choose("batch.json", JSON.stringify({ traces: [trace("plain")] }), plain);
   await plain.getByRole("button", { name: "Upload", exact: true }).click();
   await plain.getByRole("heading", { name: "Upload from browser" }).waitFor();

@@ -165,7 +165,7 @@ describe("a failed upload", () => {
     const jobId = await acceptFailed(userId, ...batch("gone").traces);
     await pool().query("delete from upload where job_id = $1", [jobId]);
     await open();
-    await shows(jobId, /no longer stored: send it again/);
+    await shows(jobId, /no longer stored. Send it again/);
     expect(await button("Replay").count()).toBe(0);
     await open(`/uploads/${jobId}`);
     expect(await link("Download").count()).toBe(0);
@@ -182,7 +182,7 @@ describe("a failed upload", () => {
     await expect.poll(() => rows()).toBe(3);
     await work();
     await letRefresh();
-    await page.getByText("No uploads are waiting.").waitFor();
+    await page.getByText("No uploads are queued.").waitFor();
   });
 
   test("whose Replay is sent twice, as by a double click, is queued once, and both are told so", async () => {
@@ -229,7 +229,7 @@ test("an upload's page links the sessions that it created, and says why it kept 
   const shorter = await post(server, "/api/ingest", { traces: [trace] }, { Authorization: `Bearer ${token}` });
   await work();
   await open(`/uploads/${((await shorter.json()) as { jobId: string }).jobId}`);
-  await page.getByText("1 session kept as stored: the upload has fewer messages.").waitFor();
+  await page.getByText("1 session not updated: the upload has fewer messages").waitFor();
   await page.getByText("spoor push --replace").waitFor();
   await page.getByRole("list", { name: "Kept sessions" }).getByText("linked").waitFor();
 });

@@ -143,7 +143,7 @@ test("money comes first, beside what has no price and what agents recorded, and 
   expect(values.map((one: { value: string }) => one.value)).toEqual(["claude-opus-4-5", "unheard-of-9"]);
 
   await open(`/usage?${april}`);
-  const totals = page.getByRole("list", { name: "What the charts show" }).getByRole("link");
+  const totals = page.getByRole("list", { name: "Measure of the charts" }).getByRole("link");
   const cost = `$${(total.costNano / 1e9).toFixed(2)}`;
   expect(await totals.allTextContents()).toEqual([`${cost}cost`, "124.5Ktokens", "6messages", "3sessions"]);
   expect(await totals.first().getAttribute("aria-current")).toBe("true");
@@ -151,7 +151,7 @@ test("money comes first, beside what has no price and what agents recorded, and 
   await page.getByText("Cache hit rate").waitFor();
   const unpriced = page.getByRole("region", { name: "Without a price" });
   expect(await unpriced.textContent()).toContain("unheard-of-941.5K tokens");
-  expect(await page.getByRole("region", { name: "As agents recorded it" }).textContent()).toContain("$0.05");
+  expect(await page.getByRole("region", { name: "Recorded by agents" }).textContent()).toContain("$0.05");
   const href = await page.getByRole("link", { name: "CSV" }).getAttribute("href");
   const file = await page.request.get(server.url + href);
   expect(file.headers()["content-type"]).toContain("text/csv");
@@ -209,16 +209,16 @@ test("a budget tells where the month stands, and can be changed and removed", as
   await uploadSpent({ sourceId: "now", at: new Date().toISOString(), model: "claude-opus-4-5" });
   await open("/usage");
   await page.locator("summary", { hasText: "Set a budget" }).click();
-  await page.getByLabel("US dollars a month").fill("a lot");
+  await page.getByLabel("US dollars per month").fill("a lot");
   await page.getByRole("button", { name: "Set budget" }).click();
   await page.getByText("Enter an amount, such as 200 or 49.50.").first().waitFor();
-  await page.getByLabel("US dollars a month").fill("0.01");
+  await page.getByLabel("US dollars per month").fill("0.01");
   await page.getByLabel("For").selectOption({ label: "ledger" });
   await page.getByRole("button", { name: "Set budget" }).click();
   const budgets = page.getByRole("list", { name: "Budgets" });
   await budgets.getByText(/Over by \$0\.\d+/).waitFor();
   await budgets.getByText("Project: ledger").waitFor();
-  await page.getByLabel("US dollars a month").fill("100");
+  await page.getByLabel("US dollars per month").fill("100");
   await page.getByLabel("For").selectOption({ label: "ledger" });
   await page.getByRole("button", { name: "Set", exact: true }).click();
   await budgets.getByText("<1% used").waitFor();

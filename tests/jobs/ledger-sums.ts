@@ -63,15 +63,15 @@ export async function expectSums(): Promise<void> {
              where answer.user_id = message.user_id and answer.trace_id = message.trace_id and answer.replayed
              order by (answer.position > message.position) <> (message.role = 'user'),
                abs(answer.position - message.position) limit 1), false))
-         and not exists (select from message_usage as answer
-           join message_usage as winner on winner.user_id = answer.user_id and winner.request_key = answer.request_key
-             and winner.counted and winner.trace_id <> answer.trace_id
-           join trace as older on older.user_id = answer.user_id and older.id = winner.trace_id
+         and not exists (select from (select request_key from message_usage where message_usage.user_id = trace.user_id
+             and trace_id = trace.id and request_key is not null and not replayed order by position limit 10) as answer
+           join message_usage as shared on shared.user_id = trace.user_id and shared.request_key = answer.request_key
+             and not shared.replayed
+           join trace as older on older.user_id = trace.user_id and older.id = shared.trace_id
              and (older.created_at, older.id) < (trace.created_at, trace.id)
-           join message as same on same.user_id = answer.user_id and same.trace_id = older.id
+           join message as same on same.user_id = trace.user_id and same.trace_id = older.id
              and same.created_at = message.created_at and same.content = message.content
-             and same.role is not distinct from message.role and same.metadata->>'replayed' is distinct from 'true'
-           where answer.user_id = trace.user_id and answer.trace_id = trace.id and not answer.counted and not answer.replayed)
+             and same.role is not distinct from message.role and same.metadata->>'replayed' is distinct from 'true')
        where deleted_at is null group by 1 order by 1`,
     ),
   );

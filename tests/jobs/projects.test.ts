@@ -196,9 +196,9 @@ describe("by hand", () => {
     await expect(splitProject(userId, id, { keys: [folder("/x")] })).rejects.toThrow("Leave at least one");
     await expect(splitProject(userId, id, { keys: [folder("/y"), "x"] })).rejects.toThrow("Choose at least one");
     const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
-    await expect(renameProject(other, id, "mine")).rejects.toThrow("nothing here");
-    await expect(mergeProjects(other, id, await projectOf("b"))).rejects.toThrow("nothing here");
-    await expect(splitProject(other, id, { keys: [folder("/x")] })).rejects.toThrow("nothing here");
+    await expect(renameProject(other, id, "mine")).rejects.toThrow("Not found");
+    await expect(mergeProjects(other, id, await projectOf("b"))).rejects.toThrow("Not found");
+    await expect(splitProject(other, id, { keys: [folder("/x")] })).rejects.toThrow("Not found");
     expect(await placed()).toEqual(["x: a", "y: b"]);
   });
 

@@ -39,7 +39,7 @@ test("the changes of a session are net lines, beside those of all edits where th
   ];
   const sumOf = (added: number, removed: number) =>
     textOf(renderToStaticMarkup(createElement(Sum, { files, untold: 0, cut: false, edits: { added, removed } })));
-  expect(sumOf(207, 195)).toMatch(/^2 files \+171 −158 net, \+207 −195 in all edits together\./);
+  expect(sumOf(207, 195)).toMatch(/^2 files \+171 −158 net, \+207 −195 in all edits\./);
   expect(sumOf(171, 158)).toMatch(/^2 files \+171 −158 net\./);
 });
 

@@ -77,7 +77,7 @@ describe("JSON", () => {
     await fault(" \n \n").toThrow("empty");
     await fault(new Uint8Array([0x7b, 0xff, 0x7d])).toThrow("not UTF-8 text");
     await fault(new Uint8Array(gzipSync("{}")).slice(0, 15)).toThrow("not a complete gzip file");
-    await fault(`[${"1,".repeat(100)}1]`, { ...limits, decodedBytes: 100 }).toThrow("over the limit");
+    await fault(`[${"1,".repeat(100)}1]`, { ...limits, decodedBytes: 100 }).toThrow("too large for one batch");
     await fault(JSON.stringify([1, 2, 3], null, 10), { ...limits, decodedBytes: 30 }).toThrow(FileFault);
   });
 });

@@ -76,7 +76,7 @@ export default async function Page() {
             action={createTokenAction}
             hidden={{ formId: crypto.randomUUID() }}
             fields={[
-              { name: "machine", label: "Machine", autoComplete: "off", hint: "A name to recognize it by." },
+              { name: "machine", label: "Machine", autoComplete: "off", hint: "Any name that you recognize." },
               ...scopeFields,
             ]}
             submit="Create token"

@@ -85,7 +85,7 @@ function LoginRow({ login: { id, machine, scopes, createdAt } }: { login: Approv
         describedBy={`login-${id}`}
         question={
           <>
-            Take back the approval of <strong className="font-semibold [overflow-wrap:anywhere]">{machine}</strong>? It
+            Withdraw the approval of <strong className="font-semibold [overflow-wrap:anywhere]">{machine}</strong>? It
             gets no access.
           </>
         }

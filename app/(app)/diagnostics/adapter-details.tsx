@@ -13,7 +13,7 @@ export function AdapterDetails({ health: { adapter, versions, types, machines },
     <div className="flex flex-col gap-5 pt-1 pb-5 pl-6">
       <Versions label={`Versions of ${readable(adapter) || "other adapters"}`} versions={versions} />
       <div className="grid gap-x-8 gap-y-5 md:grid-cols-2">
-        <Part title="Types of entries that were not handled">
+        <Part title="Unknown types of entries">
           {types.length > 0 ? (
             types.map(({ type, count }) => (
               <Fact

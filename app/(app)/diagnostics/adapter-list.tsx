@@ -33,8 +33,8 @@ export function AdapterList({ adapters, showUsers }: Props) {
           className={`${columns} ml-4 w-[calc(100%-1.5rem)] pb-1 text-meta text-muted max-md:hidden`}
         >
           <span>Adapter</span>
-          <span title="What it could not read, in the client's newest version">Skipped (latest)</span>
-          <span title="The same in the version before">Previous version</span>
+          <span title="Skipped by the client's newest version">Skipped (latest)</span>
+          <span title="Skipped by the previous version">Previous version</span>
           <span>Unknown types</span>
           <span>Last scan</span>
           <span title="The worst share of each of the last 30 days">30 days</span>

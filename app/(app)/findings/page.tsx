@@ -129,7 +129,7 @@ function Progress({ summary: { unmasked, masking, unread } }: { summary: Summary
             <Form
               action={maskAllAction}
               submit="Mask all of them"
-              question="Mask all of them in all sessions? This can’t be undone; their uploads are removed, too."
+              question="Mask all of them in all sessions? This can’t be undone, and removes their uploads."
             />
           </div>
         </Notice>

@@ -85,4 +85,4 @@ function Decisions({ finding: { kind, mark, traceId, state, name } }: { finding:
   );
 }
 
-const question = "This can’t be undone; its upload is removed, too.";
+const question = "This can’t be undone, and removes its upload.";

@@ -18,8 +18,8 @@ export async function StopQuestion({ userId, project }: Props) {
       <form action={stopMaskingAction} className="flex flex-col gap-4 text-ui">
         <h2 className="font-semibold text-title">Stop masking?</h2>
         <p>
-          Secrets that come from now on are stored as they are. They are found by searches and shown to whom you share
-          them with. This page lists them, and can mask them later. Spoor's own client still masks before it sends.
+          New secrets will be stored unmasked, found by searches, and visible to people you share with. This page lists
+          them and can mask them later. Spoor's own client still masks before it sends.
         </p>
         <label className="flex flex-col gap-1">
           <span className="font-medium">Where</span>

@@ -26,7 +26,7 @@ export function Sessions({ label, sessions, labels, standings }: Props) {
             <span>{formatQuantity(session.messageCount, "message")}</span>
             {session.costNano > 0 && <span>{formatMoney(session.costNano)}</span>}
             {session.linesAdded + session.linesRemoved > 0 && (
-              <span title={`Lines of all edits together, in ${formatQuantity(session.filesChanged, "file")}`}>
+              <span title={`Lines changed by all edits, in ${formatQuantity(session.filesChanged, "file")}`}>
                 <span className="text-ok">+{formatCount(session.linesAdded)}</span>{" "}
                 <span className="text-bad">−{formatCount(session.linesRemoved)}</span>
               </span>

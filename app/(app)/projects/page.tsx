@@ -78,7 +78,7 @@ function projectsHref({ q, sort }: ProjectsQuery, more: { sort?: ProjectSort; cu
 function Empty() {
   return (
     <p className="max-w-[60ch] py-8 text-muted">
-      No projects yet. They appear with the first sessions that tell their Git repository, folder or project.{" "}
+      No projects yet. They appear with the first sessions that have a Git repository, folder or project.{" "}
       <a href="/devices" className="link">
         Connect a machine
       </a>

@@ -63,7 +63,7 @@ async function Providers({ connected, failed, changed }: { connected: string[]; 
     <Section id="providers" title="Other ways to sign in">
       {failed && (
         <p role="alert" className="text-bad">
-          Not connected: the provider refused, or that identity belongs to another account here.
+          Not connected. The provider refused, or that identity belongs to another account here.
         </p>
       )}
       {changed && (
@@ -72,8 +72,8 @@ async function Providers({ connected, failed, changed }: { connected: string[]; 
         </p>
       )}
       <p className="text-muted">
-        Whoever can sign in there can sign in here without the password. Two-factor authentication, where it is on, asks
-        for its code all the same.
+        Whoever can sign in there can sign in here without the password. Two-factor authentication still asks for its
+        code.
         {proofs.includes("recent") && " To change this, sign in again first."}
       </p>
       <ProvidersForm

@@ -39,7 +39,7 @@ function getProofMessage(proof: keyof typeof proofFields): [name: string, messag
   return [name, `Enter your ${label.toLowerCase()}.`];
 }
 
-const signInAgain = "Sign out, sign in again with your provider, and come back here within ten minutes.";
+const signInAgain = "Sign out, sign in again with your provider, and return here within ten minutes.";
 
 /** `credential` for a password, or a provider's name. */
 export async function waysIn(): Promise<string[]> {

@@ -26,7 +26,7 @@ export async function changeProviderAction(_before: ConnectionState, form: FormD
 }
 
 const lastWayIn =
-  "Not disconnected: you could not sign in any more. Ask the person who runs the server for a password.";
+  "Not disconnected, because you could no longer sign in. Ask the person who runs the server for a password.";
 
 const isConfigured = (provider: string): provider is Provider => Object.hasOwn(configuredProviders(), provider);
 

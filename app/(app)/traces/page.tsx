@@ -118,9 +118,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       </form>
       {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} names={names} />}
       {traces.length === 0 && !isFiltered && (
-        <p className="py-8 text-muted">
-          {isEmpty ? "All sessions are archived or without content." : "Nothing older."}
-        </p>
+        <p className="py-8 text-muted">{isEmpty ? "All sessions are archived or empty." : "Nothing older."}</p>
       )}
       {trivial > 0 && <WithoutContent count={trivial} />}
       <Pages request={request} nextCursor={nextCursor} />

@@ -47,7 +47,7 @@ export function FileRow({ file, sendAgain }: { file: FileState; sendAgain: () =>
           <p>
             {status === "lost"
               ? "The server could not be reached. Sending again is safe: nothing is stored twice."
-              : "You were signed out. Sign in in another tab, then send again; what was sent so far is stored."}
+              : "You were signed out. Sign in in another tab, then send again. Parts already sent are stored."}
           </p>
           <button type="button" onClick={sendAgain} className="button">
             Send again

@@ -21,10 +21,10 @@ export default async function Page({ searchParams }: PageProps<"/upload">) {
     <div className="flex max-w-[72ch] flex-col gap-4">
       <h1 className="font-semibold text-title">Upload</h1>
       <ul className="list-disc pl-5 text-muted">
-        <li>JSON Lines, one session per line, as an export writes them: any length, sent in parts.</li>
+        <li>JSON Lines, one session per line, such as an export: any length, sent in parts.</li>
         <li>
-          JSON as a client sends it, or a single session: up to {mebibytes(wireBytes)} compressed,{" "}
-          {mebibytes(decodedBytes)} decompressed, {formatCount(traces)} sessions.
+          A JSON batch, or a single session: up to {mebibytes(wireBytes)} compressed, {mebibytes(decodedBytes)}{" "}
+          decompressed, {formatCount(traces)} sessions.
         </li>
         <li>Both may be compressed with gzip. Sessions that are already stored are not stored twice.</li>
       </ul>

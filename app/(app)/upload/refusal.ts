@@ -7,7 +7,7 @@ type Reason = ErrorCode | "over_quota";
 
 const sentences: Partial<Record<Reason, string>> = {
   over_quota: "The file exceeds your quota. Delete sessions to free space.",
-  payload_too_large: "The file is over the limit of a form. With JavaScript or from the command line it can be larger.",
+  payload_too_large: "The file is too large for this form. With JavaScript or the command line it can be larger.",
   invalid_json: "The file is not valid JSON. (JSON Lines need JavaScript or the command line.)",
   invalid_request: "The file is not a valid batch of sessions.",
   request_timeout: "The file arrived too slowly.",
@@ -29,7 +29,7 @@ export function readRefusal({
   const known = typeof refused === "string" && Object.hasOwn(sentences, refused);
   const reason = known ? sentences[refused as Reason] : undefined;
   if (reason === undefined) return undefined;
-  const place = typeof path === "string" && /^traces(\.\w{1,40}){1,4}$/.test(path) ? ` The fault is at ${path}.` : "";
+  const place = typeof path === "string" && /^traces(\.\w{1,40}){1,4}$/.test(path) ? ` The problem is at ${path}.` : "";
   const sentence = `${reason}${place} Nothing was stored.`;
   return typeof request === "string" && validate(request) ? { sentence, requestId: request } : { sentence };
 }

@@ -90,7 +90,7 @@ function makeBatchBody(text: string): string {
   if (Array.isArray(value)) return `{"traces":${text}}`;
   if (isTrace(value)) return `{"traces":[${text}]}`;
   if (typeof value === "object" && value !== null && "traces" in value) return text;
-  throw new FileFault("The file has no sessions: there is neither `traces` nor `messages`.");
+  throw new FileFault("The file contains no sessions: it has neither `traces` nor `messages`.");
 }
 
 const isTrace = (value: unknown) => typeof value === "object" && value !== null && "messages" in value;
@@ -157,9 +157,7 @@ async function* splitTextLines(texts: AsyncGenerator<string, void>, maxCharacter
 }
 
 const tooLong = () =>
-  new FileFault(
-    "The file is over the limit of one batch. As JSON Lines, one session per line, it can have any length.",
-  );
+  new FileFault("The file is too large for one batch. JSON Lines, one session per line, can have any length.");
 
 async function nextNonBlank(lines: AsyncGenerator<Line, void>): Promise<Line | undefined> {
   for (;;) {

@@ -12,24 +12,23 @@ export function WhyKept({ job: { traces, kept } }: { job: ListedJob }) {
 }
 
 const incompleteReason =
-  "incomplete and left as stored: the upload had only what came after messages that are not stored. Clients send it whole.";
+  "incomplete and not updated: the upload had only messages after some that are not stored. Clients then send the whole session.";
 
 /** Earlier versions did not record the reason. */
-const unknownReason =
-  "Kept as stored: the upload was shorter or older than what is stored, or you had deleted the session.";
+const unknownReason = "Not updated: the upload was shorter or older than the stored session, or you had deleted it.";
 
 function listKeptReasons({ shorter, newer, deleted }: NonNullable<ListedJob["kept"]>): string[] {
   const sentences = [
     shorter > 0 &&
-      `${formatQuantity(shorter, "session")} kept as stored: the upload has fewer messages. What comes to ${shorter === 1 ? "it" : "them"} is not stored until the upload has more; to store it in place of what is here, run spoor push --replace with the session’s id.`,
-    newer > 0 && `${formatQuantity(newer, "session")} kept as stored: a newer upload was processed first.`,
+      `${formatQuantity(shorter, "session")} not updated: the upload has fewer messages than are stored. To replace ${shorter === 1 ? "it" : "them"}, run spoor push --replace with the session’s id.`,
+    newer > 0 && `${formatQuantity(newer, "session")} not updated: a newer upload was processed first.`,
     deleted > 0 &&
       `${formatQuantity(deleted, "session")} not stored again: you had deleted ${deleted === 1 ? "it" : "them"}.`,
   ];
   return sentences.filter((sentence) => sentence !== false);
 }
 
-const words = { shorter: "has fewer messages", newer: "older than what is stored", deleted: "deleted here" };
+const words = { shorter: "has fewer messages", newer: "older than the stored session", deleted: "deleted here" };
 
 export function KeptSessions({ kept }: { kept: KeptTrace[] }) {
   if (kept.length === 0) return null;
@@ -55,7 +54,7 @@ export function Fault({ job: { error, isUploadStored } }: { job: ListedJob }) {
   return (
     <p className="text-bad text-code [overflow-wrap:anywhere]">
       {error.message} No session was created or updated.{" "}
-      {isUploadStored ? "You can replay the upload." : "The upload is no longer stored: send it again."}
+      {isUploadStored ? "You can replay the upload." : "The upload is no longer stored. Send it again."}
     </p>
   );
 }

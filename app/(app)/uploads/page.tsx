@@ -67,7 +67,7 @@ function Empty({ filter, older }: { filter: JobFilter | undefined; older: boolea
   if (older) return <p className="py-8 text-muted">No older uploads.</p>;
   if (filter)
     return (
-      <p className="py-8 text-muted">{filter === "waiting" ? "No uploads are waiting." : "No uploads have failed."}</p>
+      <p className="py-8 text-muted">{filter === "waiting" ? "No uploads are queued." : "No uploads have failed."}</p>
     );
   return (
     <p className="py-8 text-muted">

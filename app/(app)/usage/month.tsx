@@ -145,7 +145,7 @@ function BudgetForm({ month, report }: { month: MonthSpending; report: UsageRepo
       }
       fields={[
         {
-          ...{ name: "amount", label: "US dollars a month", inputMode: "decimal", autoComplete: "off" },
+          ...{ name: "amount", label: "US dollars per month", inputMode: "decimal", autoComplete: "off" },
           hint: "Replaces the current budget.",
         },
       ]}

@@ -88,7 +88,7 @@ export function Recorded({ report: { total } }: { report: UsageReport }) {
   const difference = compared.costNano - compared.recordedNano;
   const unpriced = recordedNano - compared.recordedNano;
   return (
-    <Section id="recorded" title="As agents recorded it">
+    <Section id="recorded" title="Recorded by agents">
       <dl className="grid w-fit grid-cols-[auto_auto] gap-x-6 gap-y-1 text-code">
         <dt className="text-muted">Recorded by agents</dt>
         <dd className="text-right tabular-nums">{formatMoney(compared.recordedNano)}</dd>
@@ -105,7 +105,7 @@ export function Recorded({ report: { total } }: { report: UsageReport }) {
       </dl>
       <p className="max-w-[72ch] text-code text-muted">
         Some agents record costs themselves. This page uses Spoor’s prices.
-        {unpriced > 0 && ` Another ${formatMoney(unpriced)} was recorded for models without a price here.`}
+        {unpriced > 0 && ` Agents recorded another ${formatMoney(unpriced)} for models without a price here.`}
       </p>
     </Section>
   );

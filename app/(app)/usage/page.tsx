@@ -123,17 +123,16 @@ function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport;
   return (
     <p className="max-w-[72ch] text-code text-muted">
       {isRecorded
-        ? "Tokens are those that agents recorded of each request: input, output, and what was read from and written to a cache."
-        : "Tokens are those reported with each message"}
+        ? "Tokens as recorded by agents for each request: input, output, cache reads and cache writes."
+        : "Tokens as reported with each message"}
       {!isRecorded &&
         (uncounted > 0
           ? `; ${formatCount(uncounted)} of ${formatQuantity(messages, "message")} reported none and count as zero.`
           : ".")}
-      {total.costNano > 0 && " Cost is counted by the list prices of each message's day."}
-      {untimed > 0 && ` ${formatQuantity(untimed, "message")} without a time count with the message before.`} A session
-      counts on each day on which it has messages; the list behind a bar goes by each session's last activity.
-      {isLinked &&
-        " A session with several branches or pull requests counts at each of them, so that those add up to more."}{" "}
+      {total.costNano > 0 && " Cost at the list prices of each message's day."}
+      {untimed > 0 && ` ${formatQuantity(untimed, "message")} without a time count with the previous message.`} A
+      session counts on each day on which it has messages; the list behind a bar goes by each session's last activity.
+      {isLinked && " A session with several branches or pull requests counts at each, so their sum exceeds the total."}{" "}
       Days are in {zone}.
     </p>
   );

@@ -11,7 +11,7 @@ export function Totals({ report, request, measure }: { report: UsageReport; requ
   const shown = measures.filter((one) => one !== "cost" || total.costNano > 0 || total.unpricedTokens > 0);
   return (
     <div className="flex flex-col gap-3">
-      <ul aria-label="What the charts show" className="grid grid-cols-2 gap-2 sm:flex">
+      <ul aria-label="Measure of the charts" className="grid grid-cols-2 gap-2 sm:flex">
         {shown.map((one) => {
           const amount = makeYardstick(one, total).read(total);
           return (
@@ -61,7 +61,7 @@ function Split({ total }: { total: Figures }) {
         </div>
       ))}
       {input > 0 && (
-        <div className="flex gap-1.5" title="Of all input, what was read from a cache">
+        <div className="flex gap-1.5" title="Share of input that was read from a cache">
           <dt className="text-muted">Cache hit rate</dt>
           <dd className="tabular-nums">{percent(cacheReadTokens, input)}</dd>
         </div>

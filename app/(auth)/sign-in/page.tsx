@@ -35,8 +35,8 @@ export default async function Page({ searchParams }: PageProps<"/sign-in">) {
       {typeof error === "string" && (
         <Notice tone="bad">
           <p>
-            You are not signed in: the provider refused, or no account here is connected to that identity. Sign in with
-            your password and connect it in the settings.
+            Sign-in failed. The provider refused, or no account here is connected to that identity. Sign in with your
+            password and connect it in the settings.
           </p>
         </Notice>
       )}

@@ -19,14 +19,14 @@ export default async function Page({ searchParams }: PageProps<"/sign-up">) {
   if (typeof token === "string" && !invitation && !open) return <ClosedInvitation />;
   return (
     <PlainPage title="Create an account">
-      {invitation && <p className="text-muted">You were invited to keep your coding agents' sessions here.</p>}
+      {invitation && <p className="text-muted">You were invited to archive your coding agents' sessions here.</p>}
       {open || invitation ? (
         <AccountForm
           action={signUpAction}
           invitation={invitation && typeof token === "string" ? { token, ...invitation } : undefined}
         />
       ) : (
-        <p>Accounts on this server are by invitation. Ask the person who runs it.</p>
+        <p>This server requires an invitation. Ask the person who runs it.</p>
       )}
       <SignInLink />
     </PlainPage>

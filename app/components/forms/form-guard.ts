@@ -23,7 +23,7 @@ export async function refuseForeignOrigin(): Promise<string | undefined> {
   } catch (error) {
     if (!(error instanceof SpoorError)) throw error;
     logSecurity("foreign_origin", await currentOrigin());
-    return `This form only works at this server's own address. Open ${env().BASE_URL} and try there.`;
+    return `This form only works at this server's own address. Open ${env().BASE_URL} and try again there.`;
   }
 }
 
@@ -123,7 +123,7 @@ export async function codeError(userId: string, typed: string): Promise<string |
   const isAppCode = /^\d+$/.test(code);
   const wrong = isAppCode
     ? "This is not the current code. Wait for the next one."
-    : "This is not one of your recovery codes, or it was used already.";
+    : "This is not one of your recovery codes, or it was already used.";
   return proofError(userId, wrong, async () => {
     const call = { body: { code }, headers: await headers() };
     try {

@@ -45,8 +45,8 @@ export async function Consent({ user, request, query }: { user: SignedInUser; re
             ))}
           </select>
           <p className="text-meta text-muted">
-            It can change and delete nothing, and secrets that were found are masked. Until you disconnect it on the
-            page Machines, or it is silent for {limits.oauth.refreshDays} days.
+            It can't change or delete anything, and known secrets are masked. Access ends when you disconnect it on the
+            page Machines, or after {limits.oauth.refreshDays} days without use.
           </p>
         </div>
       </form>
@@ -71,5 +71,5 @@ export async function Consent({ user, request, query }: { user: SignedInUser; re
 function describeRedirect(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === "http:") return `this computer (${hostname})`;
-  return protocol === "https:" ? host : `the application of ${redirectUri}`;
+  return protocol === "https:" ? host : `the application at ${redirectUri}`;
 }

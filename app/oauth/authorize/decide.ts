@@ -17,8 +17,8 @@ export const ticketSubject = (kind: "consent" | "answer", about: string): string
 const answerHref = ({ signInId }: SignedInUser, to: string): string =>
   `/oauth/authorize?${new URLSearchParams({ to, ticket: makeTicket(signInId, ticketSubject("answer", to)) })}`;
 
-const denied = { error: "access_denied", error_description: "The person denied it." };
-const gone = { error: "access_denied", error_description: "The project that was chosen is no longer there." };
+const denied = { error: "access_denied", error_description: "The person denied access." };
+const gone = { error: "access_denied", error_description: "The chosen project no longer exists." };
 
 async function findProject(userId: string, id: string): Promise<{ id: string; name: string } | undefined> {
   const label = z.uuid().safeParse(id).success ? (await readLabels(userId, [id])).get(id) : undefined;

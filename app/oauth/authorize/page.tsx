@@ -21,15 +21,15 @@ export default async function Page({ searchParams }: PageProps<"/oauth/authorize
   if (!("refused" in request)) return <Consent user={user} request={request} query={text} />;
   const { code: error, message } = request.refused;
   const to = answerAddress(request.returnTo, { error, error_description: message });
-  return <Leave name={request.client.name} to={to} title="The agent asked for something else" text={message} />;
+  return <Leave name={request.client.name} to={to} title="The agent's request is not valid" text={message} />;
 }
 
 /** The link's author is unknown, so nobody is redirected. */
 function Unknown({ reason }: { reason: string }) {
   return (
-    <PlainPage title="This agent is not known here">
+    <PlainPage title="Unknown agent">
       <p>{reason}</p>
-      <p className="text-muted">Nothing was allowed. Remove this server in your agent, and add it again.</p>
+      <p className="text-muted">The agent got no access. Remove this server in your agent, and add it again.</p>
     </PlainPage>
   );
 }
@@ -37,7 +37,7 @@ function Unknown({ reason }: { reason: string }) {
 /** Only an address with this server's ticket is followed. */
 function Answer({ user, to, ticket }: { user: SignedInUser; to: string; ticket: string | string[] | undefined }) {
   if (!isTicket(ticket, user.signInId, ticketSubject("answer", to)))
-    return <Unknown reason="This answer was made in another sign-in." />;
+    return <Unknown reason="This answer belongs to another sign-in." />;
   const isAllowed = new URL(to).searchParams.has("code");
   return (
     <>
@@ -49,8 +49,8 @@ function Answer({ user, to, ticket }: { user: SignedInUser; to: string; ticket: 
         title={isAllowed ? "Connected" : "Denied"}
         text={
           isAllowed
-            ? "The agent may read now. You can end that on the page Machines."
-            : "The agent may read nothing. You can close this page."
+            ? "The agent can read now. You can end its access on the page Machines."
+            : "The agent got no access. You can close this page."
         }
       />
     </>

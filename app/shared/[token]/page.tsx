@@ -66,7 +66,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
           <>
             <h1 className="pt-6 font-semibold text-title">{trace.title}</h1>
             {facts}
-            <p className="py-8 text-muted">There are no messages here.</p>
+            <p className="py-8 text-muted">No messages here.</p>
           </>
         )}
         <GuestKeys isOn={(await readKeys()) === "on"} />

@@ -115,7 +115,7 @@ async function findUnreadyNodes(client: pg.Client): Promise<string[]> {
     [setting],
   );
   return rows.flatMap(({ name, answered, result }) => {
-    if (!answered) return [`Of ${name} there is no answer: ${result}`];
+    if (!answered) return [`No answer from ${name}: ${result}`];
     return result === "0" ? [`On ${name} \`max_prepared_transactions\` is 0; give it at least 100.`] : [];
   });
 }

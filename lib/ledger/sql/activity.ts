@@ -5,6 +5,7 @@ import { pauseSeconds } from "#lib/ledger/digest/facts";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
 import { dayNumber } from "#lib/ledger/sql/roll-up";
+import type { ChangedUsage } from "#lib/ledger/sql/usage";
 
 const base = hashFacets("given");
 
@@ -54,26 +55,46 @@ export async function countTails(tx: PoolClient, userId: string, traces: LedgerT
 const beginning = 10;
 
 /** A sub-agent may begin with its parent's messages. */
-export const findCopying = (tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> =>
-  findBeginning(tx, userId, traceIds, ["message", "metadata", "metadata->>'replayed' = 'true'"]);
+export async function findCopying(tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select given.id from unnest($2::uuid[]) as given (id) where exists (select from (
+       select metadata from message where message.user_id = $1 and message.trace_id = given.id order by position limit ${beginning}
+     ) as first where metadata->>'replayed' = 'true')`,
+    [userId, traceIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
 
-/** The client can't mark what it copied of a session on another machine. */
-export const findUnmarked = (tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> =>
-  findBeginning(tx, userId, traceIds, ["message_usage", "counted, replayed", "not counted and not replayed"]);
+/** Selects the first answers of a trace that are not marked as copies. */
+const firstAnswers = (trace: string) => `(
+  select request_key as key from message_usage where message_usage.user_id = $1::uuid and message_usage.trace_id = ${trace}
+    and request_key is not null and not replayed order by position limit ${beginning})`;
 
-async function findBeginning(
+/** The limit forces index look-ups. */
+const withAnswer = (key: string) => `(
+  select trace_id from message_usage where message_usage.user_id = $1::uuid and request_key = ${key} and not replayed
+  limit 2147483647)`;
+
+/**
+ * Finds traces that share answers without a mark, as where a session was resumed on a machine that lacks the original. Copies
+ * begin alike, so the first answers are enough.
+ *
+ * @param removed answers that may have been shared
+ */
+export async function findRelatives(
   tx: PoolClient,
   userId: string,
   traceIds: string[],
-  [table, columns, condition]: [string, string, string],
+  removed: ChangedUsage,
 ): Promise<Set<string>> {
-  if (traceIds.length === 0) return new Set();
   const { rows } = await tx.query<{ id: string }>(
-    `select given.id from unnest($2::uuid[]) as given (id) where exists (select from (
-       select ${columns} from ${table} as one where one.user_id = $1 and one.trace_id = given.id
-       order by position limit ${beginning}
-     ) as first where ${condition})`,
-    [userId, traceIds],
+    `select distinct same.trace_id as id from unnest($3::bigint[], $4::uuid[]) as removed (key, trace_id)
+     cross join lateral ${withAnswer("removed.key")} as same where same.trace_id <> removed.trace_id
+     union
+     select unnest(array[given.id, same.trace_id]) from unnest($2::uuid[]) as given (id)
+     cross join lateral ${firstAnswers("given.id")} as first
+     cross join lateral ${withAnswer("first.key")} as same where same.trace_id <> given.id`,
+    [userId, traceIds, removed.map(({ key }) => key), removed.map(({ traceId }) => traceId)],
   );
   return new Set(rows.map(({ id }) => id));
 }
@@ -185,18 +206,16 @@ const copiedAnswer = (place: string, order: "asc" | "desc") => `(
     where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
     order by answer.position ${order} limit 1)`;
 
-/** The older sessions in which answers of a session count that its client took for its own. */
+/** Selects the older sessions that have one of a session's first answers, too. */
 const originals = `
-  select distinct answer.trace_id as id, winner.trace_id as original from ${given}
-  join message_usage as answer on answer.user_id = $1::uuid and answer.trace_id = given.id
-    and not answer.counted and not answer.replayed
-  join message_usage as winner on winner.user_id = $1::uuid and winner.request_key = answer.request_key
-    and winner.counted and winner.trace_id <> answer.trace_id
-  join trace as younger on younger.user_id = $1::uuid and younger.id = answer.trace_id
-  join trace as older on older.user_id = $1::uuid and older.id = winner.trace_id
+  select distinct younger.id, older.id as original from ${given}
+  join trace as younger on younger.user_id = $1::uuid and younger.id = given.id
+  cross join lateral ${firstAnswers("given.id")} as first
+  cross join lateral ${withAnswer("first.key")} as same
+  join trace as older on older.user_id = $1::uuid and older.id = same.trace_id
   where (older.created_at, older.id) < (younger.created_at, younger.id)`;
 
-/** Messages that such an older session has, too. A window never joins all messages with all. */
+/** Selects the messages that such an older session has, too. A window never joins all messages with all. */
 const unmarked = `
   with originals as materialized (${originals})
   select id, position from (

@@ -7,12 +7,12 @@ import { dayNumber } from "#lib/ledger/sql/roll-up";
 
 type UsageStart = { id: string; from: number };
 
-export type ChangedUsage = { day: number; key: string | null }[];
+export type ChangedUsage = { day: number; key: string | null; traceId: string }[];
 
 export const restPosition = -1;
 
 const utcDay = dayNumber("(at at time zone 'UTC')::date");
-const changed = `${utcDay} as day, request_key::text as key`;
+const changed = `${utcDay} as day, request_key::text as key, message_usage.trace_id as "traceId"`;
 const getIds = (places: UsageStart[]) => places.map(({ id }) => id);
 
 export async function deleteUsage(tx: PoolClient, userId: string, places: UsageStart[]): Promise<ChangedUsage> {

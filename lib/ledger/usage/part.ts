@@ -6,8 +6,8 @@ import {
   countTails,
   findCopying,
   findCounted,
+  findRelatives,
   findRenamed,
-  findUnmarked,
   forget,
   recount,
 } from "#lib/ledger/sql/activity";
@@ -44,23 +44,24 @@ export const usagePart: LedgerPart<FoundUsage> = {
   async write(tx, userId, findings) {
     const traces = findings.map(({ trace }) => trace);
     await nameFacets(tx, userId, traces);
+    const removed = await deleteUsage(tx, userId, getStartPlaces(findings));
     const changes = [
-      await deleteUsage(tx, userId, getStartPlaces(findings)),
+      removed,
       await insertUsage(tx, userId, traces, await makeRows(tx, userId, findings)),
       await insertUsage(tx, userId, traces, await makeRemainders(tx, userId, findings)),
       await renameUsage(tx, userId, traces),
     ].flat();
-    return settle(tx, userId, { findings, changes, days: [] });
+    return settle(tx, userId, { findings, removed, changes, days: [] });
   },
 
   async remove(tx, userId, traceIds) {
-    const changes = await deleteUsage(
+    const removed = await deleteUsage(
       tx,
       userId,
       traceIds.map((id) => ({ id, from: 0 })),
     );
     const days = await forget(tx, userId, traceIds);
-    return settle(tx, userId, { findings: [], changes, days });
+    return settle(tx, userId, { findings: [], removed, changes: removed, days });
   },
 };
 
@@ -69,11 +70,11 @@ const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trac
 /** Sessions of which only prompts are known are in no sum. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
 
-/** @param turned traces whose answers count elsewhere now, or no longer @returns the days whose sums change */
+/** @param turned traces whose copied messages may count elsewhere now @returns the days whose sums change */
 async function countActivity(
   tx: PoolClient,
   userId: string,
-  all: Finding<FoundUsage>[],
+  { findings: all, removed }: Written,
   turned: readonly string[],
 ): Promise<number[]> {
   const findings = all.filter((finding) => !isPromptsOnly(finding));
@@ -84,10 +85,11 @@ async function countActivity(
     findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
   );
   const read = new Set(all.map(({ trace }) => trace.id));
+  const relatives = await findRelatives(tx, userId, [...read], removed);
   const others = await readTraces(
     tx,
     userId,
-    turned.filter((id) => !read.has(id)),
+    [...new Set([...turned, ...relatives])].filter((id) => !read.has(id)),
   );
   const traces = [...findings.map(({ trace }) => trace), ...others];
   const related = traces.filter(({ metadata }) => metadata?.parent ?? metadata?.continues);
@@ -96,13 +98,13 @@ async function countActivity(
     userId,
     related.map(({ id }) => id),
   );
-  const unmarked = new Set([...turned, ...(await findUnmarked(tx, userId, [...counted]))]);
   const {
     grown = [],
     whole = [],
     forks = [],
   } = Object.groupBy(traces, ({ id, metadata }) => {
-    if (typeof metadata?.forkedFrom === "string" || copying.has(id) || unmarked.has(id)) return "forks";
+    if (typeof metadata?.forkedFrom === "string" || copying.has(id) || relatives.has(id)) return "forks";
+    if (!read.has(id)) return "unchanged";
     return counted.has(id) ? "grown" : "whole";
   });
   if (others.length > 0) await nameFacets(tx, userId, others);
@@ -115,13 +117,14 @@ async function countActivity(
   return days;
 }
 
-type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: number[] };
+type Written = { findings: Finding<FoundUsage>[]; removed: ChangedUsage; changes: ChangedUsage; days: number[] };
 
-async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
+async function settle(tx: PoolClient, userId: string, written: Written): Promise<ColumnsByTrace> {
+  const { findings, changes, days } = written;
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
   const turnedIds = [...new Set(turned.map(({ traceId }) => traceId))];
-  const active = await countActivity(tx, userId, findings, turnedIds);
+  const active = await countActivity(tx, userId, written, turnedIds);
   const touched = new Set([...days, ...active, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
   await rollUp(tx, userId, [...touched]);
   const ids = [...new Set([...findings.map(({ trace }) => trace.id), ...turnedIds])];

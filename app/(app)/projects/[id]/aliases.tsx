@@ -26,8 +26,8 @@ export function Aliases({ project: { id, aliases } }: { project: ProjectDetails 
           <summary className="w-fit text-code text-muted hover:text-text">Split off</summary>
           <div className="mt-2 flex max-w-[60ch] flex-col gap-3 rounded-block border border-hairline bg-block p-3">
             <p>
-              Sessions with what you choose become a project of their own, those that come later, too. Nothing is
-              deleted; merging the two undoes it.
+              Current and later sessions with the chosen identifiers become a separate project. Nothing is deleted, and
+              you can merge the two again.
             </p>
             <Form
               action={splitAction}
@@ -39,7 +39,7 @@ export function Aliases({ project: { id, aliases } }: { project: ProjectDetails 
                   autoComplete: "off",
                   maxLength: 128,
                   optional: true,
-                  hint: "Left empty, it is named after the first that you choose.",
+                  hint: "If empty, it gets the first chosen name.",
                 },
               ]}
               submit="Split off"

@@ -23,8 +23,7 @@ export async function Merge({ project, query }: { project: ProjectDetails; query
   return (
     <Section id="merge" title="Merge">
       <p className="max-w-[60ch] text-muted">
-        If this is the same project as another one, merge it into that: its sessions and all that it is recognized by
-        become the other's.
+        If this is the same project as another one, merge it. Its sessions and identifiers move to the other project.
       </p>
       {(find || others.length === maxOthers) && <Find find={find} />}
       {others.length === 0 ? (
@@ -77,10 +76,10 @@ function Question({ project, into, target }: { project: ProjectDetails; into: st
       <input type="hidden" name="into" value={into} />
       <p className="[overflow-wrap:anywhere]">
         Merge <bdi className="font-semibold">{project.name}</bdi> into <bdi className="font-semibold">{target}</bdi>?
-        Its {formatQuantity(project.sessions, "session")} and all that it is recognized by become part of{" "}
-        <bdi className="font-semibold">{target}</bdi>, and so do sessions that come later. This page and its name go. An
-        agent that you let into <bdi className="font-semibold">{target}</bdi> reads these sessions, too. You can undo it
-        there.
+        Its {formatQuantity(project.sessions, "session")} and identifiers move to{" "}
+        <bdi className="font-semibold">{target}</bdi>, and so do later sessions. This page and its name are deleted.
+        Agents with access to <bdi className="font-semibold">{target}</bdi> can then read these sessions. You can undo
+        this there.
       </p>
       <p className="flex items-center gap-4">
         <button type="submit" className="button button-bad">

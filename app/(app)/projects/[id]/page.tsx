@@ -128,7 +128,7 @@ function Figures({ project }: { project: ProjectDetails }) {
   if (sessions === 0)
     return (
       <Notice tone="info">
-        <p>Its sessions are on their way here. This page updates automatically.</p>
+        <p>Its sessions are still being moved. This page updates automatically.</p>
         <Refresh everySeconds={3} />
       </Notice>
     );
@@ -138,7 +138,7 @@ function Figures({ project }: { project: ProjectDetails }) {
         {formatQuantity(sessions, "session")}
       </a>
       {sessionsPutAway > 0 && (
-        <span className="text-muted" title="The list leaves them out">
+        <span className="text-muted" title="Not in the list">
           {formatCount(sessionsPutAway)} of them archived or without content
         </span>
       )}

@@ -116,7 +116,7 @@ function Sums({ report }: { report: PullRequestReport }) {
           <dd className="font-semibold text-title sm:text-figure">
             {formatCount(report.filesChanged)}
             {report.linesAdded + report.linesRemoved > 0 && (
-              <span className="text-muted text-ui" title="Lines of all edits together">
+              <span className="text-muted text-ui" title="Lines changed by all edits">
                 {" "}
                 +{formatCount(report.linesAdded)} −{formatCount(report.linesRemoved)}
               </span>
@@ -141,12 +141,12 @@ function Sums({ report }: { report: PullRequestReport }) {
       <p className="max-w-[72ch] text-code text-muted">
         {formatCount(usage.inputTokens)} input, {formatCount(usage.cacheReadTokens)} read from and{" "}
         {formatCount(usage.cacheWriteTokens)} written to the cache, {formatCount(usage.outputTokens)} output tokens
-        {usage.unpricedTokens > 0 && `; ${formatCount(usage.unpricedTokens)} of models without a price`}
+        {usage.unpricedTokens > 0 && `; ${formatCount(usage.unpricedTokens)} from models without a price`}
         {describeTier(usage.tierNotPricedTokens).map((remark) => `; ${remark}`)}. Sub-agents are included.{" "}
         {shared > 0 &&
           `${formatQuantity(shared, "session is", "sessions are")} linked to several pull requests and count${
             shared === 1 ? "s" : ""
-          } whole at each.`}
+          } fully at each.`}
       </p>
     </>
   );

@@ -47,5 +47,5 @@ export async function revokeInvitationAction(_before: FormState, form: FormData)
   if (question) return question;
   const revoked = await revokeInvitation(user.id, parsed.data.id, await currentOrigin());
   revalidatePath(page);
-  return revoked ? {} : { error: "This invitation was no longer open." };
+  return revoked ? {} : { error: "This invitation was already used or revoked." };
 }

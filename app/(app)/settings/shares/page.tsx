@@ -23,7 +23,7 @@ export default async function Page() {
           ))}
         </ul>
       ) : (
-        <p className="py-8 text-muted">There are no links: only you can read your sessions.</p>
+        <p className="py-8 text-muted">No links yet. Only you can read your sessions.</p>
       )}
     </div>
   );

@@ -18,7 +18,7 @@ export default async function Page() {
         <p className="text-muted">
           Every browser that is signed in to your account.
           {user.twoFactorEnabled &&
-            " When one is signed out, none is trusted any longer: each next sign-in asks for the second factor."}
+            " Signing out a browser ends trust in all of them: every next sign-in asks for the second factor."}
         </p>
         <ul aria-label="Signed-in browsers" className="border-hairline border-t">
           {signIns.map((signIn) => (

@@ -51,7 +51,7 @@ async function confirm(enrolment: Enrolment | undefined, typed: string, next: st
     await auth().api.verifyTOTP({ body: parsed.data, headers: await headers() });
   } catch (refused) {
     const code = authRefusal(refused);
-    if (code !== "INVALID_CODE") return { error: "Start again: this set-up has expired." };
+    if (code !== "INVALID_CODE") return { error: "This set-up has expired. Start again." };
     return { enrolment, errors: { code: "This is not the current code. Wait for the next one." } };
   }
   redirect(next ? localPath(next) : `${page}?on=1`);

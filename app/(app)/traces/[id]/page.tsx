@@ -140,7 +140,7 @@ function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
       <h1 className="font-semibold text-title">{getPageTitle(trace)}</h1>
       {facts}
       <p className="py-8 text-muted">
-        {trace.messageCount === 0 ? "This session has no messages." : "There are no messages here."}{" "}
+        {trace.messageCount === 0 ? "This session has no messages." : "No messages here."}{" "}
         {trace.messageCount > 0 && (
           <a href={`/traces/${trace.id}`} className="link">
             From the start

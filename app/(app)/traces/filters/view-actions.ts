@@ -15,7 +15,7 @@ const name = z
   .string()
   .transform((text) => withoutInvisible(text.replace(/\s+/g, " ")).trim())
   .pipe(z.string().min(1, "Enter a name.").max(limits.traces.viewName));
-const view = z.object({ name, query: z.string().max(4096, "These filters are too long to be kept.") });
+const view = z.object({ name, query: z.string().max(4096, "These filters are too long to save.") });
 
 export async function saveViewAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");

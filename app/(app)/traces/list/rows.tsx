@@ -181,7 +181,7 @@ function Figures({ row: { pull, errors, added, removed, took, messages, cost, sp
       )}
       {errors && <span className="errors">{errors}</span>}
       {added && (
-        <span className="changes" title="Lines of all edits together">
+        <span className="changes" title="Lines changed by all edits">
           <ins>{`+${added}`}</ins> <del>{`−${removed}`}</del>
         </span>
       )}

@@ -101,7 +101,7 @@ function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | nul
     startTransition(() =>
       work().then(
         (wrong) => setError(wrong ?? undefined),
-        () => setError("It could not be saved. Nothing was changed."),
+        () => setError("Could not save. Nothing was changed."),
       ),
     );
   return (
@@ -140,7 +140,7 @@ function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | nul
           onSubmit={() => run(() => markSessions(ids(), { archived: true }).then(onGone))}
           onClose={() => setAsked(undefined)}
         >
-          <p>What is archived leaves the list. Searches still find it, and the view “Archived” has it.</p>
+          <p>Archived sessions leave the list. Searches and the view “Archived” still show them.</p>
         </BulkDialog>
       )}
     </>

@@ -10,14 +10,14 @@ export function Instead({ given, corrected, isPartial }: Props) {
     <div className="flex flex-col gap-1 py-3">
       {corrected && (
         <p className="text-muted">
-          No session has all of what you typed. Searched for{" "}
+          No session contains all of this. Searched for{" "}
           <a href={listHref({ ...given, q: corrected })} className="link">
             {corrected}
           </a>{" "}
           instead.
         </p>
       )}
-      {isPartial && <p className="text-muted">No session has all of these words. These have most of them.</p>}
+      {isPartial && <p className="text-muted">No session contains all of these words. These contain most of them.</p>}
     </div>
   );
 }

@@ -156,7 +156,7 @@ function RawUpload({ job }: { job: ListedJob }) {
 
 function whyRemoved({ status }: ListedJob, days: string): string {
   if (status === "failed") return `No longer stored: it was removed ${failedDays} after it failed.`;
-  const earlier = hasQuota() ? ", or earlier for room within your quota" : "";
+  const earlier = hasQuota() ? ", or earlier to free space in your quota" : "";
   return `No longer stored: it was removed ${days} after it was processed${earlier}.`;
 }
 

@@ -47,14 +47,14 @@ function explain(refused: unknown, field: "code" | "recovery_code"): FormState {
     case "INVALID_CODE":
       return { errors: { code: "This is not the current code. Wait for the next one." } };
     case "INVALID_BACKUP_CODE":
-      return { errors: { recovery_code: "This is not one of your recovery codes, or it was used already." } };
+      return { errors: { recovery_code: "This is not one of your recovery codes, or it was already used." } };
     case "ACCOUNT_TEMPORARILY_LOCKED":
       return { error: `${tooMany}The second step is locked for 15 minutes; then sign in again.` };
     case "TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE":
       return { error: `${tooMany}Sign in again.`, deadLink: true };
     case "INVALID_TWO_FACTOR_COOKIE":
       return {
-        error: "This sign-in has expired: the code has to be entered within ten minutes. Sign in again.",
+        error: "This sign-in has expired after ten minutes. Sign in again.",
         deadLink: true,
       };
     default:

@@ -60,7 +60,7 @@ function Search({ onDone }: { onDone: () => void }) {
         maxLength={200}
       />
       <Autocomplete.Status className="sr-only">
-        {hasFailed ? "Sessions could not be read." : formatQuantity(count, "result")}
+        {hasFailed ? "Could not load sessions." : formatQuantity(count, "result")}
       </Autocomplete.Status>
       <Autocomplete.List ref={list} className="entries">
         {(group: EntryGroup) => (
@@ -79,7 +79,7 @@ function Search({ onDone }: { onDone: () => void }) {
       </Autocomplete.List>
       {hasFailed && (
         <p className="border-hairline border-t px-4 py-2 text-code text-warn">
-          Sessions and projects could not be read. Type on to try again.
+          Could not load sessions and projects. Keep typing to try again.
         </p>
       )}
       <p aria-hidden="true" className="hints">

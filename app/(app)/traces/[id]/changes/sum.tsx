@@ -13,21 +13,21 @@ export function Sum({ files, untold, cut, edits }: Props) {
   return (
     <p className="text-code text-muted">
       {files.length === 0 ? (
-        "The session tells of no change to a file."
+        "This session changed no files."
       ) : (
         <>
           {formatQuantity(files.length, "file")} <span className="text-ok">+{formatCount(total("added"))}</span>{" "}
           <span className="text-bad">−{formatCount(total("removed"))}</span> net
           {edits && (edits.added !== total("added") || edits.removed !== total("removed")) && (
             <>
-              , +{formatCount(edits.added)} −{formatCount(edits.removed)} in all edits together
+              , +{formatCount(edits.added)} −{formatCount(edits.removed)} in all edits
             </>
           )}
           .<span className="needs-script pointer-coarse:hidden"> j and k step through them.</span>
         </>
       )}
-      {untold > 0 && ` Of ${formatQuantity(untold, "more file")} the session tells only that it changed, not how.`}
-      {cut && " There was more than is shown: only the first changes are here."}
+      {untold > 0 && ` ${formatQuantity(untold, "more file")} changed, but the session doesn’t show how.`}
+      {cut && " Too many changes: only the first ones are shown."}
     </p>
   );
 }

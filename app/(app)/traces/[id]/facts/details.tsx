@@ -32,7 +32,7 @@ export function Details({ trace, circumstances, resume }: Props) {
           <Fact name="Agent's version">{told("agentVersion")}</Fact>
           <Fact name="Effort">{told("effort")}</Fact>
           <Fact name="Permissions">{told("permissionMode")}</Fact>
-          <Fact name="Turns, as the agent measured">
+          <Fact name="Turns, measured by the agent">
             {typeof metadata?.workedMs === "number" && metadata.workedMs > 0 && formatMilliseconds(metadata.workedMs)}
           </Fact>
           <Fact name="Session id">

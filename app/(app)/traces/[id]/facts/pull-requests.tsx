@@ -92,11 +92,11 @@ function Proof({ evidence, position }: { evidence: string; position: number | nu
 
 const words: Record<string, string> = {
   "git-commit": "printed by git commit",
-  "git-push": "told by git push",
+  "git-push": "printed by git push",
   "gh-pr-create": "opened by gh pr create",
   "glab-mr-create": "opened by glab mr create",
   "pull-request-tool": "opened by a tool",
-  message: "named by a message",
+  message: "mentioned in a message",
   "session-meta": "recorded by the agent",
   "pr-link": "linked by the agent",
   client: "found by the client",

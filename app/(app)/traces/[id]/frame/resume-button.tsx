@@ -35,7 +35,7 @@ export function Resume({ ways }: { ways: ResumeWay[] }) {
         {said && (
           <span className={panelLook}>
             <span className="block font-medium">
-              {said.isCopied ? "Copied: paste it in a terminal" : "It could not be copied. The command is"}
+              {said.isCopied ? "Copied: paste it in a terminal" : "Could not copy. The command is"}
             </span>
             <code className="block font-mono text-code [overflow-wrap:anywhere]">{said.command}</code>
             {others.length > 0 && <Ways ways={ways.filter(({ command }) => command !== said.command)} onCopy={copy} />}

@@ -3,7 +3,7 @@ import type { Standing } from "#lib/traces/standing";
 export function StandingMark({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
   return (
-    <span className="live-mark shrink-0 text-code" title="Something came in the last ten minutes">
+    <span className="live-mark shrink-0 text-code" title="Active in the last ten minutes">
       <span className="max-sm:sr-only">{standingText(waiting)}</span>
     </span>
   );

@@ -22,7 +22,7 @@ export function useBodies(
         else element.innerHTML = html;
         onDrawn?.(list.current);
       } catch {
-        element.textContent = "It could not be loaded. Close and open it to try again.";
+        element.textContent = "Could not load this. Close and reopen it to try again.";
         fold.addEventListener("toggle", () => element.remove(), { once: true });
       }
     },

@@ -18,7 +18,7 @@ export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, sa
         say("Copied");
         showCopied(button);
       } catch {
-        say("It could not be copied");
+        say("Could not copy");
       }
     };
     place.addEventListener("click", onClick);

@@ -7,7 +7,7 @@ import { useFrame } from "../frame/frame";
 
 type File = Outline["files"][number];
 
-const noFile = "No file was read or changed.";
+const noFile = "No files were read or changed.";
 
 export const FileList = memo(function FileList({ outline, onPick }: { outline: Outline } & Picks) {
   const { files, fileCount } = outline;

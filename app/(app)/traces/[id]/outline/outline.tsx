@@ -70,7 +70,7 @@ function Turns({ outline, onPick }: { outline: Outline } & Picks) {
     const [room, at] = [place.getBoundingClientRect(), link.getBoundingClientRect()];
     if (at.top < room.top || at.bottom > room.bottom) place.scrollTop += at.top - room.top - room.height / 3;
   }, [active]);
-  if (turns.length === 0) return <p className="p-3 text-code text-muted">Nobody asked anything here.</p>;
+  if (turns.length === 0) return <p className="p-3 text-code text-muted">No prompts here.</p>;
   return (
     <div ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto py-1">
       <TurnList turns={turns} zone={zone} onPick={onPick} />

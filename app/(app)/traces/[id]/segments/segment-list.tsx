@@ -83,7 +83,7 @@ function Edge({ edge, failed, retry, href, live }: EdgeProps) {
 function Retry({ retry }: { retry: () => void }) {
   return (
     <p role="alert" className="flex items-center gap-3 py-3">
-      <span>These messages could not be loaded. Nothing is lost.</span>
+      <span>Could not load these messages. Nothing is lost.</span>
       <button type="button" onClick={retry} className="button">
         Try again
       </button>

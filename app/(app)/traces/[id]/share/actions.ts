@@ -35,7 +35,7 @@ export async function shareAction(_before: FormState, form: FormData): Promise<F
     ...(text(form, "pictures") === "1" && { pictures: "1" }),
     days: text(form, "days"),
   });
-  if (!parsed.success) return { error: "This session can't be shared like that." };
+  if (!parsed.success) return { error: "These settings are not valid for sharing." };
   const { id, days, from, to, plain, pictures } = parsed.data;
   const shown = { from, to, masked: !plain, pictures: pictures !== undefined };
   try {

@@ -10,7 +10,7 @@ export function CopyMarkdown({ href }: { href: string }) {
       await navigator.clipboard.writeText(await answer.text());
       setSaid("Copied");
     } catch {
-      setSaid("It could not be copied");
+      setSaid("Could not copy");
     }
     setTimeout(() => setSaid("Copy as Markdown"), 2000);
   };

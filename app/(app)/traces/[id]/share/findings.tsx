@@ -30,8 +30,8 @@ export function FindingList({ findings: { secrets, homes, isCut, messages }, mas
       )}
       {secrets.some(({ kind }) => kind === "unread") && (
         <p>
-          Lines that take too long to search are counted as “unread”{masked && ", and hidden as a whole"}. They may hold
-          secrets.
+          Lines that take too long to search are counted as “unread”{masked && ", and hidden completely"}. They may
+          contain secrets.
         </p>
       )}
       {homes > 0 && (
@@ -42,11 +42,11 @@ export function FindingList({ findings: { secrets, homes, isCut, messages }, mas
       )}
       {isCut && (
         <p>
-          The first {formatQuantity(messages, "message")} were looked at.{masked && " The others are masked as well."}
+          The first {formatQuantity(messages, "message")} were searched.{masked && " The others are masked as well."}
         </p>
       )}
       <p className="text-muted">
-        A search finds most keys and tokens, not all that is confidential. Read what you share.
+        The search finds most keys and tokens, but not everything confidential. Read what you share.
       </p>
     </Notice>
   );
