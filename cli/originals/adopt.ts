@@ -7,39 +7,37 @@ import { decodeHead, type Head } from "./format.ts";
 /** Why a copy that this machine did not write stays as it is. */
 export type Refusal = "longer" | "different" | "unreadable";
 
-export type Own = { recipient: string; secret: string | undefined; machine: string };
+export type Own = { recipient: string; secret: string | undefined; machine: string; device: string };
 
 /**
- * Decides about a copy that this machine does not know: files here that continue it are added to it, and it is replaced
- * only by what this machine itself has rewritten.
+ * Files here that continue the copy are added to it. It is replaced only by what the same machine has rewritten.
  */
 export async function adoptOriginal(
   remote: StoredOriginal,
   local: SessionFiles,
-  { recipient, secret, machine }: Own,
+  { recipient, secret, machine, device }: Own,
 ): Promise<CopyState | Refusal> {
   const replaced: CopyState = { recipient, version: remote.version, files: [] };
   const bytes = local.files.reduce((sum, file) => sum + file.bytes, 0);
-  const isOwn = remote.machine === machine && isNewer(local, remote);
   // The key was replaced.
   if (remote.recipient !== recipient)
     return remote.machine === machine && bytes >= remote.plainBytes ? replaced : "unreadable";
-  if (secret === undefined) return isOwn ? replaced : "unreadable";
-  const files = listFiles(await decodeHead(remote.head, secret));
+  if (secret === undefined) return remote.machine === machine && isNewer(local, remote) ? replaced : "unreadable";
+  const head = await decodeHead(remote.head, secret);
+  const files = listFiles(head);
   const [main] = files;
   if (!main) return replaced;
   const first = local.files[0];
   const opened = await first?.open();
   try {
     if (opened && (await isPrefix(opened, main))) return { ...replaced, files };
-    if (isOwn) return replaced;
+    if (head.device === device && isNewer(local, remote)) return replaced;
     return opened && opened.bytes < main.bytes ? "longer" : "different";
   } finally {
     await opened?.close();
   }
 }
 
-/** Tells whether a file was written after the copy, by this machine's clock and the server's. */
 const isNewer = (local: SessionFiles, { updatedAt }: StoredOriginal): boolean =>
   local.files.some(({ modifiedAt }) => modifiedAt > Date.parse(updatedAt));
 

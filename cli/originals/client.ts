@@ -23,7 +23,6 @@ export type StoredOriginal = {
 export type ListedOriginal = {
   source: string;
   sourceId: string;
-  /** Null if the archive has no such session. */
   title: string | null;
   project: string | null;
   updatedAt: string;
@@ -37,7 +36,6 @@ export type ListedOriginal = {
 
 export type Manifest = { recipient: string; files: number; plainBytes: number; head: Uint8Array; parts: string[] };
 
-/** Someone else has written, or the server lacks parts. */
 export type PutOutcome = { version: string } | "changed" | { missing: string[] };
 
 const keyPath = "/api/originals/key";
@@ -52,7 +50,7 @@ export async function takesOriginals(api: Api): Promise<boolean> {
   return isFields((await api.request("/api/limits")).body.originals);
 }
 
-/** @returns undefined if the account has none @throws as `Api.request` */
+/** @throws as `Api.request` */
 export async function fetchKey(api: Api): Promise<ServerKey | undefined> {
   try {
     const { body } = await api.request(keyPath);
@@ -92,7 +90,6 @@ export async function putPart(api: Api, sha256: string, bytes: Uint8Array<ArrayB
   });
 }
 
-/** @returns undefined if the server has no such part */
 export async function getPart(api: Api, sha256: string): Promise<Buffer | undefined> {
   try {
     const bytes = await api.download(`/api/originals/parts/${sha256}`, {}, maxPartBytes);
@@ -103,7 +100,6 @@ export async function getPart(api: Api, sha256: string): Promise<Buffer | undefi
   }
 }
 
-/** @returns undefined if there is no copy */
 export async function getOriginal(api: Api, source: string, sourceId: string): Promise<StoredOriginal | undefined> {
   try {
     const { body } = await api.request(getPath(source, sourceId));
@@ -128,7 +124,7 @@ export async function getOriginal(api: Api, source: string, sourceId: string): P
   }
 }
 
-/** @param version what the server has, as this client last saw it; undefined for nothing */
+/** @param version the stored copy's, as last seen */
 export async function putOriginal(
   api: Api,
   { source, sourceId }: { source: string; sourceId: string },
@@ -149,7 +145,6 @@ export async function putOriginal(
   }
 }
 
-/** Lists all copies, newest first, page by page. */
 export async function* listOriginals(api: Api, filter: { source?: string; sourceId?: string } = {}) {
   for (let cursor: string | undefined; ; ) {
     const query = new URLSearchParams({ ...filter, limit: "100", ...(cursor !== undefined && { cursor }) });

@@ -22,7 +22,6 @@ export type SourceFile = {
   modifiedAt: number;
   /** Changes whenever the content may have changed. */
   stamp: string;
-  /** @throws if it can't be read */
   open(): Promise<OpenFile>;
 };
 
@@ -33,20 +32,18 @@ export type SessionFiles = {
   folder: string;
   /** The main file is the first. */
   files: SourceFile[];
-  /** Every message changes what is before it, so that all is sent again. */
+  /** Each message changes the whole file. */
   isRewritten: boolean;
-  /** The version of the agent that wrote last, where the files tell. */
+  /** The version of the agent that wrote last. */
   readVersion(): Promise<string | undefined>;
 };
 
 type Agent = {
-  /** @returns the path of the session's main file; undefined if the input is no part of such a session */
+  /** The input may belong to no session that can be copied. */
   findMain(path: string): Promise<string | undefined>;
-  /** @returns undefined if the main file is gone */
   gather(main: string): Promise<SessionFiles | undefined>;
 };
 
-/** Walks are this deep, and list this many files. */
 const [maxDepth, maxFiles] = [8, 20_000];
 const versionBytes = 64 * 1024;
 
@@ -123,7 +120,7 @@ const gemini: Agent = {
   },
 };
 
-/** A family of sessions is one copy, named by the session that no other one started. */
+/** A family of sessions is one copy. */
 const opencode: Agent = {
   async findMain(path) {
     const { database, id } = splitInputPath(path);

@@ -6,7 +6,7 @@ import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import type { HeadPart } from "./format.ts";
 
-/** `bytes` and `sha256` are of what was sent, which may be the file's beginning. */
+/** `bytes` and `sha256` are of what was sent. */
 export type KnownFile = {
   name: string;
   bytes: number;
@@ -17,30 +17,23 @@ export type KnownFile = {
   parts: HeadPart[];
 };
 
-/** What this machine knows of a session's copy on the server. */
 export type CopyState = {
   recipient: string;
   /** Undefined if the server has none, as far as known. */
   version: string | undefined;
   files: KnownFile[];
-  /** In milliseconds since 1970. */
   sentAt?: number;
   /** The stamps of files for which another machine's copy was left as it is. */
   refused?: string;
 };
 
-/** Each copy has a file of its own, because it changes with every line. They may be deleted at any time. */
+/** They may be deleted at any time. */
 export class CopyStates {
   readonly #folder: string;
 
   constructor(host: Host, account: string) {
     const name = createHash("sha256").update(account).digest("hex").slice(0, 24);
     this.#folder = join(stateFolder(host), `originals-${name}`);
-  }
-
-  /** A file with the id of the process that sends copies. */
-  get turnPath(): string {
-    return `${this.#folder}.sending`;
   }
 
   #getPath(key: string): string {
@@ -54,7 +47,7 @@ export class CopyStates {
       : undefined;
   }
 
-  /** Nothing depends on it: a copy that is not known is read from the server. */
+  /** Nothing depends on it. */
   async write(key: string, state: CopyState): Promise<void> {
     try {
       await writeFileAtomically(this.#getPath(key), JSON.stringify({ format: 1, key, ...state }));

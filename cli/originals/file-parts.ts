@@ -3,13 +3,12 @@ import type { OpenFile, SourceFile } from "./collect.ts";
 import type { KnownFile } from "./copy-states.ts";
 import type { HeadPart } from "./format.ts";
 
-/** Of the plain bytes. */
 const partBytes = 1024 * 1024;
 const quietMs = 300_000;
-/** A manifest names every part, so that many small ones would make each of the next sendings larger. */
+/** A manifest names every part, so many small ones cost more each time. */
 const maxSmallParts = 32;
 
-/** @returns how many leading parts stay; the small ones behind them are sent again as one */
+/** The small parts behind these are sent again as one. */
 export function countKeptParts(parts: readonly HeadPart[], modifiedAt: number, now: number): number {
   const full = parts.findLastIndex(({ bytes }) => bytes >= partBytes) + 1;
   const small = parts.length - full;
@@ -19,14 +18,13 @@ export function countKeptParts(parts: readonly HeadPart[], modifiedAt: number, n
 
 type Sending = {
   now: number;
-  /** Stores a part. */
   put(plain: Buffer): Promise<HeadPart>;
-  /** Is called after each part with what is stored by then. */
+  /** Gets what is stored after each part. */
   onProgress(file: KnownFile): Promise<void>;
 };
 
 /**
- * Sends what the server lacks of a file: new bytes if it has only grown, else all of it.
+ * Sends new bytes if the file has only grown, else all of it.
  *
  * @throws if it can't be read, or becomes shorter meanwhile
  */
@@ -42,7 +40,7 @@ export async function sendFile(file: SourceFile, known: KnownFile | undefined, s
   }
 }
 
-/** Tells whether a file begins with these bytes. @param hash is fed with them */
+/** @param hash is fed with the file's beginning */
 export async function isPrefix(
   file: OpenFile,
   { bytes, sha256 }: Pick<KnownFile, "bytes" | "sha256">,

@@ -24,14 +24,15 @@ export type HeadFile = {
 
 export type HeadGit = { remote: string | null; branch: string | null; commit: string | null };
 
-/** Ties parts to the files of a session; the server holds it encrypted. */
+/** Ties parts to a session's files. */
 export type Head = {
   format: 1;
-  /** The trace's source. */
   agent: string;
   agentVersion: string | null;
   sourceId: string;
   machine: string;
+  /** Two machines may have one name. */
+  device: string | null;
   /** The folder where the paths start, such as `~/.claude`. */
   home: string;
   cwd: string | null;
@@ -48,7 +49,6 @@ const decompress = promisify(gunzip);
 
 export const hashBytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Compresses, then encrypts to the recipient. */
 async function seal(plain: Uint8Array, recipient: string): Promise<Uint8Array<ArrayBuffer>> {
   const { Encrypter } = await loadAge();
   const encrypter = new Encrypter();
@@ -56,7 +56,7 @@ async function seal(plain: Uint8Array, recipient: string): Promise<Uint8Array<Ar
   return new Uint8Array(await encrypter.encrypt(await compress(plain)));
 }
 
-/** @throws CommandError if the key is another one, or the bytes were changed or hold too much */
+/** @throws CommandError for another key, and for changed or too many bytes */
 async function open(sealed: Uint8Array, secret: string, maxBytes: number): Promise<Buffer> {
   const { Decrypter } = await loadAge();
   const decrypter = new Decrypter();
@@ -73,7 +73,6 @@ export async function encodePart(plain: Uint8Array, recipient: string): Promise<
   return { sha256: hashBytes(bytes), bytes };
 }
 
-/** @throws CommandError as `open` */
 export const decodePart = (bytes: Uint8Array, secret: string): Promise<Buffer> =>
   open(bytes, secret, maxPlainPartBytes);
 
@@ -98,6 +97,7 @@ function readHead(value: unknown): Head | undefined {
     agentVersion: toTextOrNull(value.agentVersion),
     sourceId: toText(value.sourceId),
     machine: toText(value.machine),
+    device: toTextOrNull(value.device),
     home: toText(value.home),
     cwd: toTextOrNull(value.cwd),
     git: isFields(value.git) ? readGit(value.git) : null,

@@ -7,7 +7,6 @@ import { configFolder, readTextIfAny, writeFileAtomically } from "../files/state
 /** Starting it takes longer than starting the client, which seldom needs it. */
 export const loadAge = () => import("age-encryption");
 
-/** The secret opens what is encrypted to the recipient. */
 export type Identity = { secret: string; recipient: string };
 
 export const keyPath = (host: Host): string => join(configFolder(host), "originals.key");
@@ -25,7 +24,7 @@ export async function createIdentity(): Promise<Identity> {
   return { secret, recipient: await identityToRecipient(secret) };
 }
 
-/** @returns undefined if this is no secret key, or one with a mistake, which its checksum finds */
+/** The key's checksum finds mistakes. */
 async function toIdentity(secret: string): Promise<Identity | undefined> {
   const { identityToRecipient } = await loadAge();
   try {
@@ -35,17 +34,15 @@ async function toIdentity(secret: string): Promise<Identity | undefined> {
   }
 }
 
-/** Reads age's identity file: comments, empty lines and one secret key. */
+/** Reads age's identity file. */
 export async function parseKeyFile(text: string): Promise<Identity | undefined> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
   return lines.length === 1 ? toIdentity((lines[0] ?? "").trim()) : undefined;
 }
 
-/** The form that `age-keygen` writes. */
 const formatKeyFile = ({ secret, recipient }: Identity, createdAt: Date): string =>
   `# created: ${createdAt.toISOString()}\n# public key: ${recipient}\n${secret}\n`;
 
-/** @throws CommandError if the file holds no key */
 export async function readIdentity(host: Host): Promise<Identity | undefined> {
   const text = await readTextIfAny(keyPath(host));
   if (text.trim() === "") return undefined;
@@ -62,7 +59,7 @@ export const isRecipient = (text: string): boolean => recipientForm.test(text);
 /**
  * Copies from this machine are encrypted to it.
  *
- * @throws CommandError if a file of keys holds something else
+ * @throws CommandError if a file holds something else
  */
 export async function readRecipient(host: Host): Promise<string | undefined> {
   const identity = await readIdentity(host);
@@ -77,26 +74,25 @@ export async function readRecipient(host: Host): Promise<string | undefined> {
 export const pinRecipient = (host: Host, recipient: string): Promise<void> =>
   writeFileAtomically(recipientPath(host), `${recipient}\n`);
 
-/** The first eight hexadecimal digits of the recipient's SHA-256, which people compare. */
+/** People compare the first 32 bits of the SHA-256. */
 export const getFingerprint = (recipient: string): string =>
   createHash("sha256").update(recipient).digest("hex").slice(0, 8).toUpperCase();
 
 /** Formats a fingerprint as `4F2A 91C0`. */
 export const formatFingerprint = (fingerprint: string): string => fingerprint.replace(/^(.{4})(?=.)/, "$1 ");
 
-/** The recovery phrase is the secret key itself, in groups. Its prefix is the same for every key. */
+/** The recovery phrase is the secret key itself, in groups. */
 export function formatPhrase({ secret }: Identity): string {
   const letters = secret.slice(secretPrefix.length);
   return (letters.match(new RegExp(`.{1,${charactersPerGroup}}`, "g")) ?? []).join(" ");
 }
 
-/** @returns undefined for a wrong phrase */
 export function parsePhrase(text: string): Promise<Identity | undefined> {
   const letters = text.replace(/\s/g, "").toUpperCase();
   return toIdentity(letters.startsWith(secretPrefix) ? letters : secretPrefix + letters);
 }
 
-/** Seals the key file with a passphrase (age's scrypt), as `age -p` does. */
+/** As `age -p` does. */
 export async function sealIdentity(identity: Identity, passphrase: string): Promise<Uint8Array> {
   const { Encrypter } = await loadAge();
   const encrypter = new Encrypter();
@@ -104,7 +100,6 @@ export async function sealIdentity(identity: Identity, passphrase: string): Prom
   return encrypter.encrypt(formatKeyFile(identity, new Date()));
 }
 
-/** @returns undefined for a wrong passphrase or a file that is no sealed key */
 export async function openSealedIdentity(sealed: Uint8Array, passphrase: string): Promise<Identity | undefined> {
   const { armor, Decrypter } = await loadAge();
   const decrypter = new Decrypter();

@@ -7,7 +7,6 @@ import { type Fields, isFields, parseJson } from "../files/json.ts";
 
 export type FamilyMember = {
   id: string;
-  /** The adapter's input. */
   path: string;
   version: string | undefined;
   bytes: number;
@@ -19,7 +18,7 @@ type Listed = FamilyMember & { parent: string | undefined };
 
 const lists = new Map<string, { stamp: string; sessions: Map<string, Listed> }>();
 
-/** @returns the session that no other one started first, and then all that were started below it */
+/** The session that no other one started comes first. */
 export async function listFamily(database: string, id: string): Promise<FamilyMember[]> {
   const sessions = await listAll(database);
   let main = sessions.get(id);
@@ -63,7 +62,7 @@ const getStamp = (path: string): Promise<string> =>
 const toOptional = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /**
- * Writes what `opencode export` prints, with the JSON of the rows as it is, in which numbers and strings stay the same.
+ * Writes what `opencode export` prints, with the rows' JSON as it is.
  *
  * @throws if a row is no JSON object, or the session is gone
  */
@@ -97,7 +96,6 @@ function readParts(database: DatabaseSync, sessionID: string): Map<string, strin
   return parts;
 }
 
-/** Adds fields to the text of a JSON object. */
 function addIds(data: unknown, ids: Fields): string {
   const text = (readColumnText(data) ?? "").trim();
   const value = parseJson(text);

@@ -24,14 +24,14 @@ export type Keys = { recipient: string; secret: string | undefined };
 
 export type Refused = { refusal: Refusal; machine: string };
 
-export type CopyTarget = { host: Host; api: Api; states: CopyStates; machine: string; keys: Keys };
+export type CopyTarget = { host: Host; api: Api; states: CopyStates; machine: string; device: string; keys: Keys };
 
 const maxTries = 4;
 
 export const joinStamps = ({ files }: SessionFiles): string =>
   files.map(({ name, stamp }) => `${name} ${stamp}`).join("\n");
 
-/** Tells whether the server has all of a session, in as few parts as it should be. */
+/** The server has all of it, in few parts. */
 export function isComplete({ version, files }: CopyState, found: SessionFiles, now = Date.now()): boolean {
   const known = new Map(files.map((file) => [file.name, file]));
   return version !== undefined && found.files.every((file) => isSent(file, known.get(file.name), now));
@@ -44,8 +44,7 @@ const isSent = (file: SessionFiles["files"][number], known: KnownFile | undefine
  * Sends the parts that the server lacks and then the manifest, so that a copy is complete at any time.
  *
  * @param force replaces what another machine has written
- * @param onBytes is called with the bytes of each request
- * @returns the reason if another machine's copy stays; `deleted` if the server refuses a deleted session
+ * @returns the reason if another machine's copy stays
  * @throws as `Api.request`, and if a file can't be read
  */
 export async function sendSession(
@@ -89,26 +88,25 @@ class SessionSending {
     this.#onBytes = onBytes;
   }
 
-  /** @param known what this machine has sent, whose version is not known */
   async adopt(known: CopyState, force: boolean): Promise<CopyState | Refused> {
     const { source, sourceId, found } = this.#session;
-    const { api, keys, machine } = this.#target;
+    const { api, keys, machine, device } = this.#target;
     const remote = await getOriginal(api, source, sourceId);
     if (!remote) return known;
     // The answer to the request that stored it was lost.
     if (isOwn(remote, known)) return { ...known, version: remote.version };
-    const adopted = await adoptOriginal(remote, found, { ...keys, machine });
+    const adopted = await adoptOriginal(remote, found, { ...keys, machine, device });
     if (typeof adopted !== "string") return adopted;
     return force
       ? { recipient: keys.recipient, version: remote.version, files: [] }
       : { refusal: adopted, machine: remote.machine };
   }
 
-  /** Files that the agent has deleted stay in the copy. */
   async sendFiles(known: CopyState): Promise<KnownFile[]> {
     const { files } = this.#session.found;
     const now = Date.now();
     const names = new Set(files.map(({ name }) => name));
+    // Files that the agent has deleted stay in the copy.
     const [main, ...others] = known.files;
     const gone = (main?.name === files[0]?.name ? others : []).filter(({ name }) => !names.has(name));
     const sent: KnownFile[] = [];
@@ -147,7 +145,7 @@ class SessionSending {
 
   async #makeManifest(files: KnownFile[]): Promise<Manifest> {
     const { source, sourceId, labels, found } = this.#session;
-    const { host, keys, machine } = this.#target;
+    const { host, keys, machine, device } = this.#target;
     const { cwd } = labels;
     const head = await encodeHead(
       {
@@ -156,6 +154,7 @@ class SessionSending {
         agentVersion: (await found.readVersion()) ?? null,
         sourceId,
         machine,
+        device,
         home: foldHome(found.home, host),
         cwd: cwd ?? null,
         git: cwd === undefined ? null : readGit(cwd),

@@ -15,11 +15,17 @@ import { isComplete, joinStamps, type Keys, type LocalSession, type Refused, sen
 
 export type SentCopies = { copies: number; wireBytes: number; refused: number };
 
-type Target = { api: Api; server: string; account: { userId: string; machine: string }; record: SentRecord };
+type Target = {
+  api: Api;
+  server: string;
+  account: { userId: string; machine: string };
+  device: string;
+  record: SentRecord;
+};
 
 type Round = { filter: SessionFilter; rules: ProjectRules; keys: Keys; isPatient: boolean };
 
-/** What is rewritten with each message is sent in the background after a rest, or at the latest after a while. */
+/** In the background, what is rewritten with each message waits for a rest. */
 const [restMs, maxRestMs] = [60_000, 600_000];
 /** By then, small parts are merged. */
 const settledMs = 600_000;
@@ -30,7 +36,6 @@ export class OriginalsSender {
   readonly #target: Target;
   readonly #states: CopyStates;
   #noted = new Map<string, AdapterInput>();
-  /** The stamps of copies to which nothing is to be done. */
   readonly #settled = new Map<string, string>();
   readonly #warned = new Set<string>();
   #isKeyChecked = false;
@@ -44,12 +49,11 @@ export class OriginalsSender {
     this.#states = new CopyStates(context.host, `${target.server}\n${target.account.userId}`);
   }
 
-  /** Notes an input, changed or not, for the next sending. */
   note(input: AdapterInput): void {
     if (Object.hasOwn(agents, input.adapter.name)) this.#noted.set(`${input.adapter.name}:${input.path}`, input);
   }
 
-  /** Sends while the caller does other things. @param onSent is called if copies were sent */
+  /** Sends while the caller does other things. */
   start(filter: SessionFilter, onSent: (sent: SentCopies) => void): void {
     this.#next = filter;
     this.#background ??= this.#sendNext(onSent).finally(() => {
@@ -57,7 +61,6 @@ export class OriginalsSender {
     });
   }
 
-  /** Is resolved while nothing is sent in the background. */
   get idle(): Promise<void> {
     return this.#background ?? Promise.resolve();
   }
@@ -154,11 +157,11 @@ export class OriginalsSender {
     }
     if (isPatient && isBusy(found, state)) return;
     const { host } = this.#context;
-    const { api, account } = this.#target;
+    const { api, account, device } = this.#target;
     const onBytes = (bytes: number) => {
       this.#sent.wireBytes += bytes;
     };
-    const target = { host, api, states: this.#states, machine: account.machine, keys };
+    const target = { host, api, states: this.#states, machine: account.machine, device, keys };
     const outcome = await sendSession(session, target, { state, force, onBytes });
     if (outcome === "sent") this.#sent.copies++;
     else {

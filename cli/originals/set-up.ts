@@ -27,11 +27,11 @@ const maxTries = 3;
 export const showFingerprint = (recipient: string): string => formatFingerprint(getFingerprint(recipient));
 
 /**
- * Makes this machine able to add copies: it makes the account's key, or trusts the one that another machine made.
+ * Makes the account's key, or trusts the one that another machine made.
  *
- * @param isNewKey replaces the account's key, after which earlier copies need the old one
+ * @param isNewKey replaces the account's key
  * @returns the recipient
- * @throws CommandError if nobody agrees, or the server names another key than this machine trusts
+ * @throws CommandError if nobody agrees, or as `checkKey`
  */
 export async function setUpKey(context: Context, api: Api, isNewKey = false): Promise<string> {
   const known = await fetchKey(api);
@@ -87,7 +87,7 @@ async function makeKey(context: Context, api: Api, replaced: string | undefined)
   );
 }
 
-/** No key is ever deleted: it may open copies. @param recipient of the key that comes in its place */
+/** No key is ever deleted: it may open copies. */
 export async function putAside({ host, terminal }: Context, recipient: string): Promise<void> {
   const identity = await readIdentity(host);
   if (!identity || identity.recipient === recipient) return;

@@ -5,7 +5,6 @@ import type { SessionFiles, SourceFile } from "./collect.ts";
 import { isPrefix } from "./file-parts.ts";
 import { decodeHead, decodePart, type HeadFile, hashBytes } from "./format.ts";
 
-/** The worst of a copy's files counts. */
 export type Verdict = "same" | "grown" | "gone" | "changed" | "differs" | "damaged";
 
 export type Verified = { verdict: Verdict; files: number; reason?: string };
@@ -13,7 +12,7 @@ export type Verified = { verdict: Verdict; files: number; reason?: string };
 type Source = { api: Api; secret: string };
 
 /**
- * Downloads a copy, compares it with the hashes in its head, and then with this machine's files.
+ * Compares a copy with the hashes in its head, and with this machine's files.
  *
  * @param local undefined if the session's files are not here
  * @throws as `Api.request`

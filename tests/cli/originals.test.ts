@@ -226,6 +226,15 @@ describe("a push with exact copies on", () => {
   });
 });
 
+test("a machine that has lost its state replaces what it has rewritten", async () => {
+  const { fake, host, home, secret } = await worldWithCopies(1);
+  await pushInside(host);
+  await rm(join(home, ".local/state"), { recursive: true });
+  await writeFile(at(home, 1), (await readFile(at(home, 1), "utf8")).replace("retry", "RETRY"));
+  expect(await pushInside(host)).toMatchObject({ errors: "", originals: { copies: 1, refused: 0 } });
+  expect([...(await openCopy(fake, key(1), secret)).files.values()]).toEqual([await readFile(at(home, 1))]);
+});
+
 describe("exact copies of projects", () => {
   test("are off until chosen, and of chosen projects only", async () => {
     const { fake, host, home } = await worldInside(1);
@@ -288,7 +297,8 @@ describe("two machines", () => {
     const { fake, host, home, secret } = await worldWithCopies(1);
     const a = { host, machine: "a" };
     await push(fake, a);
-    const b = await addMachine(fake, { [claudePath(1)]: await readFile(at(home, 1)) }, "b");
+    // Two machines may have one name.
+    const b = await addMachine(fake, { [claudePath(1)]: await readFile(at(home, 1)) }, "a");
     await writeIdentity(b.host, (await readIdentity(host)) ?? (await createIdentity()));
     await switchOn(b.host);
     await appendFile(at(b.host.home, 1), sessionLine(1, "on-b"));
@@ -298,7 +308,7 @@ describe("two machines", () => {
     const refused = await push(fake, a);
     expect(refused).toMatchObject({ code: 0, originals: { copies: 0, refused: 1 } });
     expect(refused.errors).toMatch(
-      /^! The exact copy of claude-code \S+ was not replaced: on "b", the session continued differently\. .*--replace \S+\n$/,
+      /^! The exact copy of claude-code \S+ was not replaced: on "a", the session continued differently\. .*--replace \S+\n$/,
     );
     expect(fake.originals.copies.get(key(1))).toBe(stored);
     expect(await push(fake, a)).toMatchObject({ errors: "", originals: { copies: 0, refused: 0 } });
