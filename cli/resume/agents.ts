@@ -1,4 +1,3 @@
-// The agents whose sessions can be put back, and how each is started.
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";

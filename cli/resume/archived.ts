@@ -1,5 +1,3 @@
-// A session as the archive has it: without thoughts, pictures and the agent's own notes, and with secrets masked.
-
 import { asFields, asString } from "../adapters/values.ts";
 import { type Fields, isFields, parseJson, toList, toText } from "../files/json.ts";
 
@@ -16,7 +14,7 @@ export type ArchivedTrace = {
 
 export type ArchivedMessage = { role: string; content: string; createdAt: string | undefined; metadata: Fields };
 
-/** `answer` numbers the model's answers: the calls of one were made at once. */
+/** The calls of one answer were made at once. */
 export type Item = { at: string | undefined; answer: number } & (
   | { type: "user"; text: string }
   | { type: "text"; text: string }
@@ -24,7 +22,6 @@ export type Item = { at: string | undefined; answer: number } & (
   | { type: "result"; id: string; output: string; isError: boolean }
 );
 
-/** What an archive lacks, by its name, with how much of it. */
 export type Missing = Map<string, number>;
 
 export type Conversation = { items: Item[]; missing: Missing };

@@ -1,4 +1,3 @@
-// Makes a Codex session of what the archive has. It is a fork of the archived one, so that nothing counts twice.
 import type { Fields } from "../files/json.ts";
 import type { ArchivedTrace, Item } from "./archived.ts";
 

@@ -139,13 +139,11 @@ async function place(
   return { ...about(file), wrote: setAside ? "replaced" : "new", ...(setAside && { setAside }) };
 }
 
-/** The shorter file may have grown since it was measured. */
 async function isBeginning(path: string, of: string): Promise<boolean> {
   const { size } = await stat(path);
   return (await hashFile(path)) === (await hashFile(of, size));
 }
 
-/** @returns the new path */
 async function putAside(path: string): Promise<string> {
   const to = `${path}.before-${new Date().toISOString().replace(/\D/g, "").slice(0, 14)}-${randomBytes(2).toString("hex")}`;
   await rename(path, to);
@@ -165,7 +163,7 @@ async function makeFolders(root: string, path: string): Promise<void> {
   }
 }
 
-/** A hard link never replaces a file, but some file systems have none. */
+/** Unlike a rename, a hard link never replaces a file. */
 async function appear(from: string, to: string): Promise<void> {
   try {
     await link(from, to);

@@ -1,4 +1,3 @@
-// Which sessions can be put back, and which of them is meant.
 import { asString } from "../adapters/values.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, toList, toText } from "../files/json.ts";
@@ -7,7 +6,6 @@ import { type Api, HttpError } from "../server/api.ts";
 
 export type SessionFilter = { words: string[]; project?: string | undefined; sources?: string[] };
 
-/** A session of the archive. */
 export type Archived = { traceId: string; source: string; sourceId: string; title: string; project: string };
 
 const maxFound = 100;

@@ -1,5 +1,3 @@
-// Tells another agent in Markdown what a session was about.
-
 import { asFields, asString, listFields } from "../adapters/values.ts";
 import { type Fields, toText } from "../files/json.ts";
 import type { ArchivedMessage, ArchivedTrace } from "./archived.ts";

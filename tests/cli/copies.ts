@@ -93,6 +93,7 @@ export async function startCopies() {
         format: 1,
         agentVersion: null,
         machine: "desk",
+        device: null,
         home: "~",
         cwd: "/home/ada/api",
         git: null,

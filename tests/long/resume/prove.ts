@@ -102,7 +102,6 @@ class Proving {
     return answer as Restored;
   }
 
-  /** @returns the requests of the main conversation */
   async #ask(machine: Machine, script: string, id?: string): Promise<Exchange[]> {
     const from = this.#standIn?.exchanges.length ?? 0;
     const { words, resume } = this.#agent;
