@@ -1,7 +1,7 @@
 // Whoever knows the public key can write a head, so its paths are a stranger's.
 import { CommandError } from "../errors.ts";
 
-const maxNameBytes = 255;
+const [maxNameBytes, maxPathChars] = [255, 4096];
 /** Characters that some file system forbids, and those that hide what a name is. */
 const forbidden = /[\\:*?"<>|\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
@@ -14,7 +14,7 @@ const isSafeName = (name: string): boolean =>
   !reserved.test(name) &&
   Buffer.byteLength(name) <= maxNameBytes;
 
-const isSafePath = (path: string): boolean => path !== "" && path.split("/").every(isSafeName);
+const isSafePath = (path: string): boolean => path.length <= maxPathChars && path.split("/").every(isSafeName);
 
 /**
  * Some file systems ignore case and how letters are composed.

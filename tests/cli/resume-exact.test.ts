@@ -168,6 +168,7 @@ const hostile = [
   `projects/-a/${id}/subagents/a.`,
   `projects/-a/${id}/subagents/a\u202e.txt`,
   `projects/-a/${id}/subagents/${"a".repeat(300)}`,
+  `projects/-a/${id}/subagents/${"a/".repeat(3000)}a`,
 ];
 
 test.each(hostile)("a head that names %j writes nothing", async (path) => {

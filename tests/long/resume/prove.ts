@@ -290,20 +290,27 @@ class Proving {
       : "it was not sent";
   }
 
-  /** One byte of a thought's signature is another one, which the stand-in refuses as the API does. */
+  /** The last thought has lost its signature, for which the stand-in refuses it as the API does. */
   async #proveRepair(): Promise<string | undefined> {
     const machine = await this.#makeCopyMachine("broken");
     const { files } = await this.#restore(machine);
     const main = join(machine.home, ".claude", files.at(-1)?.path ?? "");
     const text = await readFile(main, "latin1");
-    const bad = text.replace(/"signature":"\w{4}/, '"signature":"AAAA');
-    if (bad === text) return "there is no signature";
+    const signed = [...text.matchAll(/"signature":"([^"]+)"/g)].filter(({ index }) => !isInRequest(text, index));
+    const [first, last] = [signed[0]?.[1] ?? "", signed.at(-1)];
+    if (!last || last[1] === first) return "there are not two thoughts";
+    const bad = `${text.slice(0, last.index)}"signature":""${text.slice(last.index + last[0].length)}`;
     await writeFile(main, bad, "latin1");
-    const refused = await this.#ask(machine, "second", this.#id);
-    if (!refused.some(({ status }) => status === 400)) return "the broken session was not refused";
     const mended = await this.#spoor(machine, ["resume", "--repair", this.#id]);
     if (mended.ok === false) return String(mended.message);
     const asked = await this.#ask(machine, "second", this.#id);
-    return asked.some(({ status }) => status === 200) ? undefined : "the mended session was refused";
+    if (asked.some(({ status }) => status !== 200)) return "the mended session was refused";
+    const body = asked[0]?.body.toString() ?? "";
+    if (!body.includes(first)) return "a good thought is gone, too";
+    return body.includes(last[1] ?? "") ? "the bad thought is still there" : undefined;
   }
 }
+
+/** Claude Code also notes what it asked. */
+const isInRequest = (text: string, at: number): boolean =>
+  text.slice(text.lastIndexOf("\n", at) + 1).startsWith('{"type":"api-request');
