@@ -24,7 +24,7 @@ export default async function Layout({ children }: { children: React.ReactNode }
   return (
     <html lang="en" data-theme={theme === "system" ? undefined : theme}>
       <head>
-        {/* With `no-referrer`, forms without script send `Origin: null`, which requireSameOrigin refuses. */}
+        {/* With `no-referrer`, forms without JavaScript send `Origin: null`, which requireSameOrigin refuses. */}
         <meta name="referrer" content="same-origin" />
       </head>
       <body>

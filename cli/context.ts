@@ -18,7 +18,7 @@ const defaultPatienceSeconds = 300;
 /**
  * Reads `--patience`: how long to retry while the server is unavailable, in seconds.
  *
- * @throws CommandError if it is no number
+ * @throws CommandError if it is not a number
  */
 export function readPatience({ values }: Pick<Context, "values">): number {
   if (values.patience === undefined) return defaultPatienceSeconds;

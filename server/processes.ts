@@ -79,7 +79,7 @@ export function launch(
   defaults: Record<string, string> = {},
 ): ChildProcess {
   const position = words.findIndex((word) => !word.startsWith("--"));
-  // The IPC channel reports readiness, and tells the child when this process is gone.
+  // The IPC channel reports readiness, and shows the child when this process has ended.
   return fork(words[position] ?? "", words.slice(position + 1), {
     execArgv: words.slice(0, position),
     env: { ...defaults, ...process.env, ...environment },

@@ -71,7 +71,7 @@ async function lookForUploads(): Promise<void> {
   if (await hasOpenJobs()) for (const taker of takers) boss.notifyWorker(taker);
 }
 
-/** Asks for the next job at once: pg-boss would wait for its next poll. */
+/** Requests the next job immediately; pg-boss would wait for its next poll. */
 async function takeUploads(): Promise<void> {
   const worker: { id?: string } = {};
   worker.id = await boss.work<object>(queues.ingest, polling, async ([job]) => {

@@ -113,7 +113,7 @@ async function findSettingsProblem(path: string, context: Context): Promise<stri
   }
 }
 
-/** Permission to write does not mean that the disk has room. */
+/** Write permission does not imply free space. */
 async function checkWritable(name: string, folder: string, otherwise: string): Promise<Check> {
   const path = join(folder, `doctor.${randomBytes(6).toString("hex")}`);
   const missing = await listMissingFolders(path);

@@ -13,7 +13,7 @@ import { formatBytes, formatCount, formatPictures } from "../terminal/format.ts"
 import { styled } from "../terminal/terminal.ts";
 
 /**
- * @param usual the answer that an empty line gives
+ * @param usual the answer to an empty line
  * @throws CommandError `failed` if the answer is no
  */
 export async function agreeToFirstPush(

@@ -96,7 +96,7 @@ function listLookedAt(searches: ReadonlyMap<string, Search>, host: Host): Record
     const search = searches.get(adapter.name);
     if (!search) continue;
     const { only, walked, listed, files, milliseconds } = search;
-    // An adapter may have searched its folder with functions of its own.
+    // An adapter may have searched its folder with its own functions.
     if (!only)
       for (const { path } of adapter.getSearchRoots(host)) if (!walked.has(path) && !files.has(path)) listed.add(path);
     const paths = { walked: [...walked], listed: [...listed], files: [...files] };

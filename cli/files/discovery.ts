@@ -37,7 +37,7 @@ function makeInput(path: string, found: Stats): Input | undefined {
   return { path, bytes: found.size, modifiedAt: found.mtimeMs, stamp };
 }
 
-/** Reading it fails and reports the path, and the search goes on. */
+/** Reading it fails and reports the path, and the search continues. */
 const unreadable = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
 
 function statFiles(paths: readonly string[]): Input[] {

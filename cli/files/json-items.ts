@@ -9,7 +9,7 @@ const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byt
 export type JsonItems = {
   /** The keys that lead to the list; none if the value itself is the list. */
   list: readonly string[];
-  /** Each line has a value of its own; otherwise the file has one value. */
+  /** Each line has its own value; otherwise the file has one value. */
   isLines?: boolean;
   /** Takes an element of the list as JSON. @param number of the element in its value, from 1 */
   item(json: string, number: number): void;

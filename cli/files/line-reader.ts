@@ -6,7 +6,7 @@ import { LineShortener } from "./line-shortener.ts";
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
 const smallBytes = 64 * 1024;
-/** Maximum size of a unit that is read whole and is no line: a file, a database row, a transcript's message. */
+/** Maximum size of a unit other than a line that is read as a whole: a file, a database row, a transcript's message. */
 export const maxWholeBytes = 16 * MiB;
 /** Longer lines are shortened, because a line's text, value and message are in memory together. */
 export const maxLineBytes = 22 * MiB;

@@ -60,7 +60,7 @@ const batch = (node: string): string =>
     "",
   ].join("\r\n");
 
-/** Variables of the client and Node besides the adapters' folders. Never a token. */
+/** Variables of the client and Node, in addition to the adapters' folders. Never a token. */
 const variables = [
   ...["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "DO_NOT_TRACK"],
   ...["NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA", "NODE_USE_ENV_PROXY"],

@@ -96,7 +96,7 @@ export class Collector implements Sink {
     this.#open.trivial?.see(message);
     for (const { sha256, bytes } of references) this.#open.pictures[sha256] = bytes;
     const masked = this.#open.masker.message(message);
-    // Hashes and media types are no secrets, even if they look like some.
+    // Hashes and media types are not secrets, even if they look like some.
     this.#open.writer?.add(withReferences(masked, references), pictures);
   }
 
@@ -172,7 +172,7 @@ function withRepository(details: SessionDetails): SessionDetails {
   return { ...details, ...(project && { project }), metadata: { ...details.metadata, gitDir } };
 }
 
-/** Marks a session without content, unless it has a kind of its own (docs/trace-format.md). */
+/** Marks a session without content, unless it already has a kind (docs/trace-format.md). */
 function markTrivial(details: SessionDetails): SessionDetails {
   const { metadata = {} } = details;
   const isOpen = typeof metadata === "object" && metadata !== null && metadata.kind === undefined;

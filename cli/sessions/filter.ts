@@ -55,7 +55,7 @@ export class SessionFilter {
     this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + count);
   }
 
-  /** Sources without an adapter of their own come from JSONL files. */
+  /** Sources without an adapter come from JSONL files. */
   wantsAdapter({ name, holdsAnySource }: AdapterInput["adapter"]): boolean {
     if (this.#sources.length === 0 || this.#sources.includes(name)) return true;
     return holdsAnySource === true && this.#sources.some((source) => !isAdapter(source));

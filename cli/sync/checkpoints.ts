@@ -29,7 +29,7 @@ type StoredCheckpoint = {
   at: Checkpoint;
 };
 
-/** Each has a file of its own, because it changes with every line. They may be deleted at any time. */
+/** Each has a separate file, because it changes with every line. They may be deleted at any time. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #account: string;

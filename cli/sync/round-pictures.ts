@@ -17,7 +17,7 @@ export class RoundPictures {
   #folder: string | undefined;
   #waiting: Picture[] = [];
   #waitingBytes = 0;
-  /** Pictures without room are read again once their projects are known. */
+  /** Pictures that did not fit are read again once their projects are known. */
   #hasDropped = false;
   #sessions: string[] = [];
 
@@ -67,7 +67,7 @@ export class RoundPictures {
     this.#waitingBytes = 0;
   }
 
-  /** Sends the pictures that had no room, and records the sessions that lack theirs. */
+  /** Sends the pictures that did not fit, and records the sessions whose pictures are missing. */
   async complete(
     input: AdapterInput,
     { labels }: InputSessions,

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** After this there is no more waiting: two processes that send at once lose nothing. */
+/** After this, waiting ends: two processes that send at the same time lose nothing. */
 const maxWaitMs = 30_000;
 const sayAfterMs = 1000;
 

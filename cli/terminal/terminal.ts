@@ -121,13 +121,13 @@ export class Terminal {
     return !this.isJson && this.#err.isTTY === true && this.#input?.().isTTY === true;
   }
 
-  /** @param usual the answer that an empty line gives @returns false if nobody can answer */
+  /** @param usual the answer to an empty line @returns false if nobody can answer */
   async ask(question: string, signal: AbortSignal, usual = false): Promise<boolean> {
     if (!this.canAsk || !this.#input) return false;
     this.clear();
     this.#err.write(`${this.plain(question)} ${usual ? "[Y/n]" : "[y/N]"} `);
     const input = this.#input();
-    // Streams that are no files have neither `ref` nor `unref`.
+    // Streams other than files have neither `ref` nor `unref`.
     input.ref?.();
     try {
       const lines = createInterface({ input, terminal: false, signal });

@@ -110,7 +110,7 @@ export function parseListeners(text: string, port: number): number[] {
     .map((row) => Number(row[7]));
 }
 
-/** While a local server is down, another account can take its port. Only Linux tells whose it is. */
+/** While a local server is down, another account can take its port. Only Linux shows whose it is. */
 export async function isOwnListener(server: string, uid = process.getuid?.()): Promise<boolean> {
   if (process.platform !== "linux") return true;
   const texts = await Promise.all(tables.map((path) => readFile(path, "utf8").catch(() => "")));

@@ -2,7 +2,7 @@ import { type FSWatcher, statfsSync, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../files/discovery.ts";
 
-/** @param name undefined if the system doesn't tell, or if the whole folder is new */
+/** @param name undefined if it is unknown, or if the whole folder is new */
 type OnChange = (folder: string, name: string | undefined) => void;
 
 /**

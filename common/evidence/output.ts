@@ -82,8 +82,8 @@ function pushesIn(lines: string[]): Proof["pushes"] {
 }
 
 /**
- * Commands that open a pull request print its address on a line of its own. Several addresses prove nothing if one was to be
- * opened.
+ * Commands that open a pull request print its address on a separate line. Several addresses prove nothing if one was to
+ * be opened.
  */
 function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullRequests"] {
   const found = new Map<string, Proof["pullRequests"][number]>();

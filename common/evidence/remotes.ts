@@ -40,7 +40,7 @@ export function publicRemote(url: unknown): string | undefined {
     const [authority = "", ...path] = rest.replace(/[?#].*$/, "").split("/");
     return plainText([scheme + authority.replace(/^.*@/, ""), ...path].join("/"), maxRemoteChars);
   }
-  // git@host:path has no secret, and user:password@host:path is no remote.
+  // git@host:path has no secret, and user:password@host:path is not a remote.
   return plainText(text.replace(/^[^@/]*:[^@/]*@/, ""), maxRemoteChars);
 }
 

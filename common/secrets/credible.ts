@@ -152,7 +152,7 @@ const isScrambled = (value: string): boolean =>
 
 const words = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@ ][A-Za-z]+)*\d?$/;
 
-/** @param isQuoted a value in quotes may contain signs of code */
+/** @param isQuoted a value in quotes may contain punctuation of code */
 export function mayBePassword(value: string, isQuoted: boolean): boolean {
   if (isCredible(value)) return true;
   if (value.length < 8 || value.length > 128 || isPlaceholder(value) || knownPasswords.test(value)) return false;

@@ -1,5 +1,5 @@
-// A text made to exceed its budget of work has the rest of that line masked unread; ordinary text and files full of secrets
-// never do.
+// If a crafted text exceeds its work budget, the rest of the line is masked unread. Ordinary text and files full of
+// secrets stay within it.
 import type { SecretPlace } from "#common/secrets/detectors/detector";
 
 export const unreadKind = "unread";

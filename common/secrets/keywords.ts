@@ -171,7 +171,7 @@ function makeTable(words: readonly string[], columns: Uint8Array, rowBits: numbe
     for (const [column, child] of state.children) {
       child.fallback = state === root ? root : byRow[(next[behind + column] as number) >> rowBits];
       child.words.push(...(child.fallback?.words ?? []));
-      // Rows of ends come last, so that one comparison tells them.
+      // Rows at which words end come last, so that one comparison finds them.
       if (child.words.length === 0) {
         child.row = front;
         front += width;

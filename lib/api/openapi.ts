@@ -44,7 +44,7 @@ function describeAnswers(operation: Operation): Record<string, ZodOpenApiRespons
   return operation.about.foreign ? answers : { ...answers, default: internalAnswer() };
 }
 
-/** An empty alternative means that no authorization is needed. OpenAPI 3.1 allows roles beside a token. */
+/** An empty alternative means that no authorization is needed. OpenAPI 3.1 allows roles in addition to a token. */
 function describeSecurity({ auth, scope, about }: Operation): Record<string, string[]>[] {
   if (about.secret) return [{ operatorSecret: [] }];
   if (about.optionalToken) return [{}, { token: [] }];

@@ -102,7 +102,7 @@ export async function recordFailedProof(userId: string, from: AuditOrigin): Prom
   await recordEvent(prisma(), userId, "reauthentication_failed", null, from);
 }
 
-/** Refusals that look like any other answer, and are in nobody's trail. */
+/** Refusals that are not visible in the answer and belong to no user's trail. */
 type AuditRefusal = "unknown_account" | "too_many_attempts" | "foreign_origin" | "not_the_owner";
 
 /**

@@ -85,7 +85,7 @@ async function endAtOnce(userId: string): Promise<boolean> {
 
 /** @returns false if there is no such account */
 async function endAccount(tx: Db, userId: string): Promise<boolean> {
-  await deleteOpen(tx, userId); // before the user is locked: who redeems one holds it, and waits for the user
+  await deleteOpen(tx, userId); // before the user is locked: a redeeming request locks the login first, and then waits for the user
   const user = await lockUser(tx, userId);
   if (!user || user.deletedAt) return user !== undefined;
   const own = { where: { userId } };

@@ -30,7 +30,7 @@ async function requireLocalTargets({ body, query }: HookContext): Promise<void> 
   }
 }
 
-/** Each of them stores a value before anybody is known. */
+/** Each of them stores a value before the user is known. */
 async function limitProviderSignIns({ headers }: HookContext): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
   const network = getNetwork(readOrigin(headers ?? new Headers()).address);

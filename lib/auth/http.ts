@@ -48,7 +48,7 @@ async function answer(request: Request): Promise<Response> {
   const response = await failures.run(failure, () => auth().handler(request));
   if (response.status !== 500) return response;
   if (failure.error && !isAPIError(failure.error)) throw failure.error;
-  // better-auth turns some failures of the database into errors of its own.
+  // better-auth converts some database failures into its own errors.
   if (!(await canServe())) throw new SpoorError("unavailable");
   return response;
 }

@@ -21,7 +21,7 @@ import { checkStore, encryptionVariables, priceVariables, storeVariables } from 
 
 const MiB = 1024 * 1024;
 
-/** V8's strings hold 512 MiB at most. */
+/** V8's strings have at most 512 MiB. */
 const maxDecodableBytes = 500 * MiB;
 
 export const usualWireBytes = 64 * MiB;
@@ -245,7 +245,7 @@ export function logLevel(): (typeof logLevels)[number] {
 }
 
 /**
- * Workers and migrations need database sessions of their own.
+ * Workers and migrations need their own database sessions.
  *
  * @throws as `requiredEnv`
  */

@@ -13,14 +13,14 @@ export const limits = {
   /** Objects, arrays and fields of a body: each costs memory, however few bytes it takes. */
   maxValues: 5_000_000,
   maxAuthBodyBytes: 64 * KiB,
-  /** Next holds a form or an action in memory before it calls a page. */
+  /** Next keeps a form or an action in memory before it calls a page. */
   maxPageBodyBytes: 256 * KiB,
   ingest: {
     traces: 1000,
     messagesPerTrace: 50_000,
     /** Numbers in metadata grow when they are written without exponents. */
     addedDigitsPerTrace: 256 * KiB,
-    // V8's strings hold no more, so INGEST_MAX_BYTES can't be larger.
+    // V8's strings can't be larger, so INGEST_MAX_BYTES can't be larger.
     maxDecodableBytes: 500 * MiB,
     idempotencyKeyCharacters: 255,
     idempotencyKeyDays: 7,
@@ -31,7 +31,7 @@ export const limits = {
     maxQueuedJobsPerUser: 10_000,
     maxReplays: 1000,
     failedUploadDays: 30,
-    // A form is held whole in memory.
+    // The whole form is in memory.
     maxFormBytes: 16 * MiB,
   },
   /** References beyond these limits become placeholders. `bytes` and `pixels` limit one picture. */

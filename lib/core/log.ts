@@ -1,7 +1,7 @@
 import pino from "pino";
 import { logLevel } from "#lib/core/env";
 
-/** These fields hold names and codes, never values. */
+/** These fields contain names and codes, never values. */
 const keptFields = ["code", "severity", "schema", "table", "column", "constraint", "routine", "syscall", "statusCode"];
 const maxErrors = 5;
 

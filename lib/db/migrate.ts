@@ -22,7 +22,7 @@ const lockPauseMs = 500;
 /** lock timeout, deadlock */
 const lockCodes = ["55P03", "40P01"];
 
-/** Ends a killed process's statement, with its locks, within a second, if the server's system can tell. */
+/** Ends a killed process's statement, with its locks, within a second, if the server's system can detect its end. */
 const endWithProcess = `do $$ begin set local client_connection_check_interval = '1s'; exception when others then null; end $$`;
 
 /** As Prisma's schema engine creates it. */

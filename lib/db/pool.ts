@@ -6,7 +6,7 @@ import { log } from "#lib/core/log";
 
 const connections = oncePerProcess("connections of the queue", (): { left?: number } => ({}));
 
-/** A job must never wait for a connection that another job holds. */
+/** A job must never wait for another job's connection. */
 const perJob = 2;
 const least = perJob + 1;
 const defaults = { web: 10, workerWithoutJobs: 8 };
@@ -59,7 +59,7 @@ export class LimitedPool extends pg.Pool {
 
   async #prepare(client: pg.PoolClient): Promise<void> {
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-    // A pooler gives each client a number of its own for cancelling.
+    // A pooler gives each client its own number for cancelling.
     const isPooled = rows[0]?.pid !== (client as unknown as { processID: number }).processID;
     if (isPooled && !this.isPooled)
       log.info("a connection pooler is in front of the database: limits are set per transaction");

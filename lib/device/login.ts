@@ -186,7 +186,7 @@ async function isFirstPollSince(id: string, lastPolledAt: Date | null, now: Date
   return count === 1;
 }
 
-/** `scopes` are those that the client asked for. */
+/** `scopes` are those that the client requested. */
 export type LoginRequest = Omit<Pick<DeviceLogin, keyof typeof shownColumns>, "status" | "scopes" | "expiresAt"> & {
   status: "pending" | "approved" | "denied" | "redeemed" | "expired";
   scopes: Scope[];

@@ -3,7 +3,7 @@ import { limits } from "#lib/core/limits";
 
 const { traces: page } = limits;
 
-/** `open` is stored unmasked, `masking` will be masked soon, `kept` is no secret by its user's decision. */
+/** `open` is stored unmasked, `masking` will be masked soon, `kept` was dismissed by its user. */
 export const findingState = z.enum(["open", "masking", "masked", "kept"]);
 
 const kindName = z.string().regex(/^[a-z\d][a-z\d-]{0,39}$/, "must be the id of a kind");

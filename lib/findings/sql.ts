@@ -80,8 +80,8 @@ export async function countOpen(
 type Ruled = { userId: string; kind: string; mark: string; traceId: string | undefined };
 
 /**
- * A worker that masks by an earlier decision must not end the task, so a decision gets a later time than the one before. The
- * time zone is explicit because a distributed database allows only immutable expressions here.
+ * A worker that masks by an earlier decision must not end the task, so a decision gets a later time than the previous
+ * one. The time zone is explicit because a distributed database allows only immutable expressions here.
  */
 const decidedAnew = Prisma.sql`on conflict (user_id, trace_id) do update set created_at = greatest(excluded.created_at,
       (masking_task.created_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')`;

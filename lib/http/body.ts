@@ -23,15 +23,15 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 }
 
 export type Room = {
-  /** @throws if there is no room */
+  /** @throws if there is not enough space */
   grow(bytes: number): void;
   /** All of the body has arrived. */
   complete(): void;
-  /** Rejects if the body has to make room for others. */
+  /** Rejects if the body has to be dropped for others. */
   ended: Promise<never>;
 };
 
-/** @throws SpoorError `payload_too_large`, `request_timeout`, `invalid_request`, or `overloaded` by the room */
+/** @throws SpoorError `payload_too_large`, `request_timeout`, `invalid_request`, or `overloaded` by the budget */
 export async function readBody(request: Request, maxBytes: number, room?: Room): Promise<Buffer<ArrayBuffer>> {
   return (await receive(request, maxBytes, { room })) as Buffer<ArrayBuffer>;
 }
@@ -106,7 +106,7 @@ class GrowingBuffer {
   readonly #maxBytes: number;
   length = 0;
 
-  /** @param memory holds the declared bytes; without it new memory is used */
+  /** @param memory for the declared bytes; by default new memory */
   constructor(declared?: number, memory?: SharedArrayBuffer) {
     this.#maxBytes = declared ?? Number.POSITIVE_INFINITY;
     this.#block = memory

@@ -53,7 +53,7 @@ function hasArguments(form: FormData): boolean {
   return [...form.keys()].every(isKnown) && areArguments(text, isFormReference);
 }
 
-/** A form without script names its action by an id, and the values bound to it. */
+/** Without JavaScript, a form names its action by an id, and the values bound to it. */
 function hasAction(form: FormData): boolean {
   const names = [...form.keys()].filter(
     (name) => name.startsWith("$ACTION_") && !/^\$ACTION_(?:KEY|ID_[\da-f]+)$/.test(name),

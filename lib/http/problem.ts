@@ -6,7 +6,7 @@ const retryAfterSeconds = { rate_limited: 60, slow_down: 60, overloaded: 5, unav
 /** Unknown errors and outages are logged with their cause. */
 export function toSpoorError(error: unknown, requestId: string): SpoorError {
   if (error instanceof SpoorError) return error;
-  // Nobody reads this answer.
+  // The client is gone and reads no answer.
   if ((error as Error | undefined)?.name === "AbortError") {
     return new SpoorError("overloaded", "The connection was closed before the query had ended.");
   }

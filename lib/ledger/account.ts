@@ -52,8 +52,8 @@ const failed = new Pauses({ firstMs: failingMs, longestMs: failingMs, maxKeys: 1
 class Busy extends Error {}
 
 /**
- * Pending work is marked in `ledger_due`, so a run may be interrupted. Uploads never wait: traces are locked only at the end
- * of the transaction, and those that an upload holds or changed keep their mark.
+ * Pending work is marked in `ledger_due`, so a run may be interrupted. Uploads never wait: traces are locked only at
+ * the end of the transaction, and those that an upload locked or changed keep their mark.
  * @param settledSeconds skips traces that changed more recently, so that a growing one isn't read for each line
  * @returns the number of traces accounted for
  */

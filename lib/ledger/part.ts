@@ -65,7 +65,7 @@ export type DerivedColumns = Pick<
   ledgerDue: true;
 };
 
-/** Nothing is committed while an upload holds one of the relatives. */
+/** Nothing is committed while an upload locks one of the relatives. */
 export type ColumnsByTrace = Map<string, Partial<DerivedColumns>>;
 
 export type TraceReader<Found> = {

@@ -65,7 +65,7 @@ async function sweepNext(tx: PoolClient): Promise<boolean> {
   }
   const marked = await markOutdated(tx, userId, target, tracesAtOnce);
   if (marked === tracesAtOnce) return true;
-  if (await hasOutdated(tx, userId, target)) return false; // an upload holds one
+  if (await hasOutdated(tx, userId, target)) return false; // an upload has locked one
   await recordSwept(tx, { target, userId, isDone: false });
   return true;
 }

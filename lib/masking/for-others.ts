@@ -52,7 +52,7 @@ const maxNames = 5;
 
 /**
  * Replaces possible secrets by `[redacted:KIND]` and home folders by `~`, and removes names of users and machines.
- * @param hidden.owners are hidden where they stand alone or in a column
+ * @param hidden.owners are hidden as separate words and in columns
  * @param names known names of people; those found are added
  */
 export function textForOthers(

@@ -35,7 +35,7 @@ export type MaskedTrace = {
 export const masksAny = ({ masks, rulings }: MaskingPolicy): boolean =>
   masks || rulings.some(({ verdict }) => verdict === "mask");
 
-/** Only the strongest sign of the trace's project counts. */
+/** Only the trace's strongest project identifier counts. */
 function isUnmasked({ unmasked = [], machine }: MaskingPolicy, trace: MaskedTrace): boolean {
   if (unmasked.length === 0) return false;
   const [sign] = listProjectSigns({

@@ -1,4 +1,4 @@
-// An error is searched by its whole line, then by the parts that are the same each time.
+// An error is searched by its whole line, then by its constant parts.
 
 const maxLine = 500;
 
@@ -34,7 +34,7 @@ const heads =
 /** Numbers, quotations, paths and ids differ each time. */
 const variable = /"[^"]*"|'[^']*'|`[^`]*`|\S*\/\S*|\S*\d\S*/;
 
-/** In order of preference. Quotes keep signs of an error from having a meaning in the search. */
+/** In order of preference. Quotes keep the error's punctuation from being interpreted as query syntax. */
 export function attemptsFor(error: string): ErrorSearch[] {
   const line = findErrorLine(error).replaceAll(/[“”]/g, '"');
   const core = line.trim().replace(heads, "");
@@ -50,7 +50,7 @@ export function attemptsFor(error: string): ErrorSearch[] {
   return attempts.filter(({ parts }) => parts.length > 0 && seen.size !== seen.add(parts.join("\n")).size);
 }
 
-/** Parts without the signs around them. */
+/** Parts without surrounding punctuation. */
 function splitErrorLine(text: string, between: RegExp, minWords: number): string[] {
   const parts = text.split(between).map((part) => part.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ""));
   const enough = parts.filter((part) => (part.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= minWords);

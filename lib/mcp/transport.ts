@@ -55,7 +55,7 @@ function asksToListen(body: unknown): body is { id?: string | number } {
   return (body as { method?: unknown } | null)?.method === "subscriptions/listen";
 }
 
-/** Revision 2026-07-28 asks for 404. */
+/** Revision 2026-07-28 requires 404. */
 function noSuchMethod(id: string | number | undefined): Response {
   const error = { code: -32601, message: "Method not found" };
   return Response.json({ jsonrpc: "2.0", id: id ?? null, error }, { status: 404 });

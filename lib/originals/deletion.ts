@@ -3,7 +3,7 @@ import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { prisma } from "#lib/db/client";
 import { deleteOriginals, type OriginalKey } from "#lib/originals/sql";
 
-/** A copy that is already gone is no error. */
+/** Deleting a deleted copy succeeds. */
 export async function deleteOriginal(userId: string, key: OriginalKey, from: AuditOrigin): Promise<void> {
   await prisma().$transaction(async (tx) => {
     if ((await deleteOriginals(tx, userId, [key])) === 0) return;

@@ -8,7 +8,7 @@ export type Listed = {
   model_price: PriceCalculation["model_price"];
 };
 
-/** For models whose name does not tell the provider, such as `codex-mini-latest`. */
+/** For models whose name does not contain the provider, such as `codex-mini-latest`. */
 const providersByAgent: Record<string, string> = {
   "claude-code": "anthropic",
   "codex-cli": "openai",
@@ -19,7 +19,7 @@ const providersByAgent: Record<string, string> = {
 /**
  * Undefined if the list lacks exactly this model. For a router or a cloud, the original provider's price is the
  * fallback.
- * @param provider as the agent recorded it; otherwise the name tells, then the agent
+ * @param provider as the agent recorded it; otherwise derived from the name, then from the agent
  */
 export function listed(
   name: ModelName,

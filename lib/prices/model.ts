@@ -1,7 +1,7 @@
 export type ModelName = {
   /** Without date and suffixes: `claude-opus-4-5`. */
   model: string;
-  /** With its date, since dated models may have prices of their own. */
+  /** With its date, since dated models may have their own prices. */
   dated: string;
   /** Lower case, as routers and clouds list it: `anthropic/claude-opus-4.5`. */
   listed: string;
@@ -66,7 +66,7 @@ const dates = "[-@](?:20\\d{6}|20\\d{2}-\\d{2}-\\d{2})$";
 const date = new RegExp(dates);
 const cloud =
   /^(?:(?:us|eu|apac|ap|global|jp|au|ca|us-gov)\.)?(anthropic|amazon|meta|mistral|cohere|deepseek|openai|qwen)\.(.+)$/;
-/** Effort does not change the price; in other families `thinking` is a model of its own (kimi-k2-thinking). */
+/** Effort does not change the price; in other families `thinking` is a separate model (kimi-k2-thinking). */
 const effort =
   /^((?:claude|gpt|gemini|o\d)(?=-).*?)(?:-(?:thinking|reasoning|minimal|low|medium|high|xhigh|extra-high|1m)|:(?:thinking|beta))+$/;
 

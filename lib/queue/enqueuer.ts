@@ -1,4 +1,4 @@
-// For a process that is no worker.
+// For processes other than workers.
 import "server-only";
 import { type Db, fromPrisma, type Job, PgBoss } from "pg-boss";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
@@ -33,7 +33,7 @@ function startEnqueuer(): Promise<PgBoss> {
   return enqueuer.boss;
 }
 
-/** The first start needs connections of its own, so call it before a transaction. */
+/** The first start needs its own connections, so call it before a transaction. */
 export async function prepareQueue(): Promise<void> {
   await startEnqueuer();
 }

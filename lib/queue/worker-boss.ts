@@ -8,8 +8,7 @@ import { commitLater } from "#lib/queue/sql";
 const connections = { statements: 2, listening: 1 };
 
 /**
- * The wall clock may be set back, and pg-boss, which waits for a time of its clock, would then look for killed workers' entries as much
- * later.
+ * If the wall clock were set back, pg-boss would look for killed workers' entries later by the same time.
  */
 const steadyClock: Clock = { ...systemClock, now: () => Math.floor(performance.timeOrigin + performance.now()) };
 

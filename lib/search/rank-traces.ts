@@ -115,7 +115,7 @@ async function readBestTraces(
   return [...first, ...rest].sort((a, b) => b.score - a.score).slice(0, max.traces);
 }
 
-/** `onlyProjectId` is not a filter here, since other projects' documents are no hits. */
+/** `onlyProjectId` is not a filter here, since other projects' documents are never hits. */
 const isFiltered = ({ files = [], rows = [], onlyProjectId: _, ...rest }: PlainSelection) =>
   files.length + rows.length > 0 || Object.values(rest).some((value) => value !== undefined && value !== false);
 

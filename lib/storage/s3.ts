@@ -1,4 +1,4 @@
-// Every call is bounded in time, and a process makes few at once.
+// Every call is bounded in time, and a process makes few at the same time.
 import "server-only";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { FairQueue } from "#lib/core/concurrency/fair-queue";
@@ -89,7 +89,7 @@ async function call<T>(
 }
 
 /**
- * Returns once the store has the object for good.
+ * Returns once the object is stored permanently.
  *
  * @throws StoreOutageError
  */

@@ -72,7 +72,7 @@ export async function exportLogs(
   return answer;
 }
 
-/** A key that is a complete header value (`Basic …`) is sent as it is. */
+/** A key that is a complete header value (`Basic …`) is sent unchanged. */
 function authorization(key: string | undefined): Record<string, string> {
   if (!key) return {};
   return { Authorization: key.includes(" ") ? key : `Bearer ${key}` };

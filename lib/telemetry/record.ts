@@ -55,7 +55,7 @@ export async function limitAddress(address: string): Promise<void> {
   );
 }
 
-/** Strangers can send a device's id, so those of a user have a limit of their own. */
+/** Strangers can send a device's id, so a user's devices have a separate limit. */
 export async function limitDevice(deviceId: string, sender: ReportSender): Promise<void> {
   const key = sender ? `${sender.userId} ${deviceId}` : deviceId;
   throwIfLimited(await overLimit("telemetry-device", key, { points: telemetry.perMinutePerDevice, seconds: 60 }));

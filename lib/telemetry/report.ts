@@ -21,7 +21,7 @@ export async function loadReport(reportId: string) {
 
 type WithNumbers<T> = { [Key in keyof T]: T[Key] extends bigint ? number : T[Key] };
 
-/** The schema bounds them by 2^53-1, which JSON can hold as numbers. */
+/** The schema bounds them by 2^53-1, which JSON can represent as numbers. */
 function withNumbers<T extends object>(row: T): WithNumbers<T> {
   const entries = Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]);
   return Object.fromEntries(entries) as WithNumbers<T>;

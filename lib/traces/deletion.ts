@@ -109,7 +109,7 @@ const nothingDerived = {
 const nothingMarked = { customTitle: null, starredAt: null, archivedAt: null, note: null, tags: [] };
 
 /**
- * `messageCount` tells the worker what is left until the messages are purged.
+ * `messageCount` shows the worker what remains until the messages are purged.
  * @returns how many traces were not deleted before
  */
 async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<number> {

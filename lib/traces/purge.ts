@@ -33,7 +33,7 @@ export async function purgeDeleted(seconds: number): Promise<number> {
 }
 
 /**
- * Skips traces that another process holds.
+ * Skips traces that another process has locked.
  * @returns the number of purged traces
  */
 async function purgeBatch(): Promise<number> {

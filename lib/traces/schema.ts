@@ -15,7 +15,7 @@ export const traceShape = z.object({
   project: z.string().nullable(),
   createdAt: z.iso.datetime().nullable(),
   updatedAt: z.iso.datetime(),
-  /** False if only its upload tells when it was active. */
+  /** False if only its upload has a time. */
   dated: z.boolean(),
   messageCount: z.int(),
   tokenCount: z.int(),

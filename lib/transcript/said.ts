@@ -27,7 +27,7 @@ export function isPlainlyMarkdown(text: string): boolean {
   }
   if (seen.tables > 0) return true;
   if (seen.headings === 0) return false;
-  // Each fence is two lines: one code block below a # line is no document yet.
+  // Each fence is two lines: one code block below a # line is not enough for a document.
   return seen.headings > 1 || seen.items > 2 || seen.fences > 2;
 }
 

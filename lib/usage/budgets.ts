@@ -5,7 +5,7 @@ import { prisma } from "#lib/db/client";
 import type { BudgetFacet } from "#lib/usage/schema";
 import { insertBudget } from "#lib/usage/sql/report";
 
-/** A monthly limit. A project's `value` is its id, or its text if it is no project's. */
+/** A monthly limit. A project's `value` is its id, or a text without a project. */
 export type Budget = { facet: BudgetFacet; value: string; amountNano: number };
 
 export async function listBudgets(userId: string): Promise<Budget[]> {

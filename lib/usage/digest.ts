@@ -11,7 +11,7 @@ import { type ReportRow, readReport } from "#lib/usage/sql/report";
 /** `seconds` of activity, without pauses. */
 export type Digest = { sessions: number; messages: number; costNano: number; seconds: number };
 
-/** `id` is undefined if the name is no project's. */
+/** `id` is undefined if the name has no project. */
 export type ProjectDigest = Omit<Digest, "seconds"> & { id: string | undefined; name: string };
 
 export type Digests = {

@@ -160,7 +160,7 @@ function buildReport(
   return {
     total: { ...toFigures(whole), untimed: whole?.untimed ?? 0, uncounted: whole?.uncounted ?? 0 },
     byFacet: Object.fromEntries(byFacet),
-    // Rows of a pull request are listed besides the span's total.
+    // Rows of a pull request are listed in addition to the span's total.
     bySpan: all.flatMap(({ span, value, id, ...row }) =>
       span === null || row.facet !== (by ?? null) || !isUsed(row)
         ? []

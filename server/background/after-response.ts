@@ -25,7 +25,7 @@ const state = oncePerProcess("processing after a response", (): Run => ({ worker
 
 /** `/api/cron` processes what is left. */
 export function processSoon(): void {
-  if (hasOwnServer()) return; // workers are processes of their own there
+  if (hasOwnServer()) return; // workers are separate processes there
   after(() =>
     processUploads().catch((error) => log.warn({ err: error }, "uploads wait for the next call of /api/cron")),
   );
@@ -50,7 +50,7 @@ async function processInTurn(): Promise<void> {
   let found = 1;
   while (found > 0 && performance.now() < deadline) {
     const turn = await findTurn();
-    // Each holder looks at the queue once more after it ends its turn.
+    // Each process checks the queue once more after it ends its turn.
     if (!turn) return;
     const renewing = setInterval(() => sendHeartbeat(turn, "turn").catch(() => {}), renewMs);
     try {

@@ -24,7 +24,7 @@ import { serve, startProcesses } from "#server/http/serve";
 const fixtures = "tests/fixtures/sessions";
 const jobSeconds = 60;
 
-/** The demo has a database of its own and listens on loopback only. */
+/** The demo has its own database and listens on loopback only. */
 async function prepareEnvironment(): Promise<void> {
   const port = (await isFree(env().PORT)) ? env().PORT : await freePort();
   setEnv({
@@ -112,7 +112,7 @@ async function logInDevice(cookie: string): Promise<string> {
   return polled.token;
 }
 
-/** Submits the form as a browser without scripts does. */
+/** Submits the form as a browser without JavaScript does. */
 async function approve(page: string, cookie: string): Promise<void> {
   const path = page.slice(env().BASE_URL.length);
   const html = await (await call(path, { headers: { Cookie: cookie } })).text();

@@ -24,7 +24,7 @@ export async function startBare(): Promise<void> {
   }
   if (env().NODE_ENV !== "production") return;
   nameRequests();
-  if (env().VERCEL) return; // it has a log of its own
+  if (env().VERCEL) return; // it has its own log
   logConsole();
   if (!isFunctionHost(env()) && env().SETUP_TOKEN === undefined) printSetup();
 }
@@ -41,7 +41,7 @@ async function printSetup(): Promise<void> {
 
 /** Before any listener sees a request. One that our own server would refuse gets a path that no route has. */
 export function nameRequests(): void {
-  const nameSender = env().VERCEL ? undefined : makeSenderNaming(); // Vercel has the address in a header of its own
+  const nameSender = env().VERCEL ? undefined : makeSenderNaming(); // Vercel has the address in its own header
   subscribe("http.server.request.start", (message) => {
     const { request } = message as { request: IncomingMessage };
     cutUserAgent(request);

@@ -40,7 +40,7 @@ export function findRefusal(request: IncomingMessage, requestId: string, isDevel
   // Next reads a repeated parameter in quadratic time.
   if (url.split("&").length > limits.request.parameters)
     return refuse("invalid_request", `The URL has more than ${limits.request.parameters} parameters.`);
-  // Next renders some pages of its own under such names, one of them with 500.
+  // Next renders some internal pages under such names, one of them with 500.
   if (!isDevelopment && /^\/_/.test(name) && !path.startsWith("/_next/static/")) return missing();
   // Next would redirect to single slashes, without the headers of an API response.
   if (isApi(url)) return /\/\/|\\/.test(path) ? missing() : undefined;
@@ -65,7 +65,7 @@ function hasRouterState({ headers }: IncomingMessage): boolean {
 /** lib/auth/audit.ts stores as many. */
 const maxAgentCharacters = 512;
 
-/** Shortens `User-Agent`, in which Next looks for robots in quadratic time. */
+/** Shortens `User-Agent`, which Next searches for robots in quadratic time. */
 export function cutUserAgent({ headers }: IncomingMessage): void {
   const agent = headers["user-agent"];
   if (agent !== undefined) headers["user-agent"] = agent.slice(0, maxAgentCharacters);

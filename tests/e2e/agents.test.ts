@@ -76,7 +76,7 @@ test("an agent is let in by its person in a browser, renews its token, and is le
   await button("Deny").click();
   expect((await next()).searchParams.get("error")).toBe("access_denied");
 
-  // Without script, and as somebody who has to sign in first.
+  // Without JavaScript, and as somebody who has to sign in first.
   const plain = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
   await plain.goto(asked.href);
   await plain.getByLabel("Email").fill(owner.email);

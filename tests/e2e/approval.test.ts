@@ -237,7 +237,7 @@ describe("an approval", () => {
     }
   });
 
-  /** Posts an approval form as a browser without scripts does, with chosen headers, by a chosen browser. */
+  /** Posts an approval form as a browser without JavaScript does, with chosen headers, by a chosen browser. */
   async function postForm(
     html: string,
     login: Awaited<ReturnType<typeof startLogin>>,

@@ -23,7 +23,7 @@ const layers = [
   ["api"],
 ];
 
-/** What stands between `search` and `mcp`. None of these imports another, except what continues a session's page. */
+/** The layers between `search` and `mcp`, which do not import each other, except for a session's page. */
 const domains = layers
   .slice(
     layers.findIndex(([name]) => name === "files"),

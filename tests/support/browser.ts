@@ -100,7 +100,7 @@ export async function signIn(page: Page, server: Server, { email, password }: Ac
   await page.context().addCookies([{ name: "spoor_tz", value: encodeURIComponent(timeZone), url: server.url }]);
 }
 
-/** Signs in as a person does, also without script. */
+/** Signs in as a person does, also without JavaScript. */
 export async function signInByForm(page: Page, server: Server, account: Account): Promise<void> {
   await page.goto(`${server.url}/sign-in`);
   await page.getByLabel("Email", { exact: true }).fill(account.email);

@@ -1,8 +1,8 @@
 import type { Server } from "./server.ts";
 
 /**
- * Reads the fields that a browser without script would post (hidden fields and ticked checkboxes), by default of the
- * page's first form.
+ * Reads the fields that a browser without JavaScript would post (hidden fields and ticked checkboxes), by default of
+ * the page's first form.
  */
 export function fieldsOf(html: string, formId?: string): Record<string, string> {
   const start = formId === undefined ? "<form" : `<form[^>]*id="${formId}"`;
@@ -25,14 +25,14 @@ export const attribute = (tag: string, name: string): string =>
     .replaceAll("&gt;", ">")
     .replaceAll("&amp;", "&");
 
-/** Reads the fields that a browser without script sends from a page's first form to its server action. */
+/** Reads the fields that a browser without JavaScript sends from a page's first form to its server action. */
 export async function readForm(server: Pick<Server, "url">, path: string, headers: Record<string, string> = {}) {
   const fields = fieldsOf(await (await fetch(server.url + path, { headers })).text());
   if (Object.keys(fields).length === 0) throw new Error(`${path} has no form`);
   return fields;
 }
 
-/** Sends a form as a browser without script does. */
+/** Sends a form as a browser without JavaScript does. */
 export function sendForm(
   server: Pick<Server, "url">,
   path: string,

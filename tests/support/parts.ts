@@ -7,7 +7,7 @@ export const fingerprint = getFingerprint(recipient);
 
 export type Part = { bytes: Buffer<ArrayBuffer>; sha256: string };
 
-/** What a server can't tell from an age file. */
+/** Bytes that a server can't distinguish from an age file. */
 export function makePart(bytes = 100): Part {
   const file = Buffer.concat([Buffer.from("age-encryption.org/v1\n"), randomBytes(bytes)]);
   return { bytes: file, sha256: createHash("sha256").update(file).digest("hex") };

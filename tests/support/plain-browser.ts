@@ -4,8 +4,8 @@ import { type Server, someAddress } from "./server.ts";
 type Answer = { status: number; text: string; location: string | null };
 
 /**
- * Acts as a browser without script: keeps cookies, and sends JSON or a page's form. Every request has another address,
- * so that limits by address do not apply.
+ * Acts as a browser without JavaScript: keeps cookies, and sends JSON or a page's form. Every request has another
+ * address, so that limits by address do not apply.
  */
 export function plainBrowser(server: Server) {
   const cookies = new Map<string, string>();

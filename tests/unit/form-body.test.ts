@@ -14,7 +14,7 @@ function formOf(fields: [name: string, value: string | Blob][]): FormData {
   return form;
 }
 
-/** What a form without script has of its action. */
+/** What a form without JavaScript has of its action. */
 const reference = (stated: string, ...bound: string[]): [string, string][] => [
   ["$ACTION_REF_1", ""],
   ["$ACTION_1:0", stated],

@@ -21,12 +21,12 @@ import { tickedScopes } from "../../components/forms/scopes";
 
 const page = "/devices";
 
-/** Asks first. A token that is already revoked is no error. */
+/** Asks first. Revoking a revoked token succeeds. */
 export async function revokeAction(_before: FormState, form: FormData): Promise<FormState> {
   return endById(form, { page, unknown: "Unknown token." }, revokeToken);
 }
 
-/** Asks first. A login that is no longer open is no error. */
+/** Asks first. Withdrawing a closed login succeeds. */
 export async function withdrawAction(_before: FormState, form: FormData): Promise<FormState> {
   return endById(form, { page, unknown: "Unknown login." }, withdrawLogin);
 }

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 
 const seenMs = 3000;
 
-/** Without script, a button does it. */
+/** Without JavaScript, a button does it. */
 export function Seen({ action }: { action: () => Promise<void> }) {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

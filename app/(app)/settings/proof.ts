@@ -7,7 +7,7 @@ import type { FormState } from "../../components/forms/form";
 import { codeError, passwordError, text } from "../../components/forms/form-guard";
 import { proofFields } from "./proof-fields";
 
-/** Required before changes to how the account is opened. */
+/** Required before changes to the account's sign-in methods. */
 export type Proof = "password" | "code" | "recent";
 
 /** Without password and second factor, a recent sign-in. */

@@ -6,7 +6,7 @@ import type { PartLimits } from "./split-file";
 
 type Listed = FileState & { id: number; sendAgain: () => void };
 
-/** Without script it is a plain form. */
+/** Without JavaScript it is a plain form. */
 export function UploadForm({ limits, formLimit }: { limits: PartLimits; formLimit: string }) {
   const [files, setFiles] = useState<Listed[]>([]);
   const [isOver, setOver] = useState(false);

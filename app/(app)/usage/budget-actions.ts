@@ -25,7 +25,7 @@ export async function setBudgetAction(_before: FormState, form: FormData): Promi
   return { done: "The budget is set." };
 }
 
-/** A budget that is already gone is no error. */
+/** Removing a removed budget succeeds. */
 export async function removeBudgetAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/usage");
   const error = await refuseForeignOrigin();

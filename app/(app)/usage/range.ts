@@ -87,7 +87,7 @@ export type Narrowed = {
   value?: string | null | undefined;
   /** A project's id, or the value again. */
   id?: string | null | undefined;
-  /** The list tells a model's other names apart. */
+  /** The list shows a model's other names. */
   names?: string[] | undefined;
 };
 

@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useRef } from "react";
 
-/** Without script it is part of the page. */
+/** Without JavaScript it is part of the page. */
 export function Asked({ title, back, children }: { title: string; back: string; children: React.ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -41,7 +41,7 @@ function Answer({ user, to, ticket }: { user: SignedInUser; to: string; ticket: 
   const isAllowed = new URL(to).searchParams.has("code");
   return (
     <>
-      {/* A form's redirect may not lead to another site (Content-Security-Policy); this works without script, too. */}
+      {/* A form's redirect may not lead to another site (Content-Security-Policy); this also works without JavaScript. */}
       <meta httpEquiv="refresh" content={`0;url=${to}`} />
       <Leave
         name="your agent"

@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import { findFiles, isForbidden, isMissingOrForbidden, listFolder } from "../../files/discovery.ts";
 import type { Input } from "../adapter.ts";
 
-/** A workflow's journal is no session. */
+/** A workflow's journal is not a session. */
 export const isSession = (name: string): boolean => name.endsWith(".jsonl") && name !== "journal.jsonl";
 
 /** Links may reach a folder in several ways, but it is searched once. */

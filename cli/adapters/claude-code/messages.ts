@@ -70,7 +70,7 @@ function readText(text: string | undefined, record: Fields): Message[] {
   return [isInjected(record) || isProgramsText(text) ? makeNotice(text, "user") : { role: "user", content: text }];
 }
 
-/** This text replaces an answer if nobody was asked for one. */
+/** This text replaces an answer if no request was sent. */
 const isPlaceholder = (text: string, { message }: Fields): boolean =>
   text === "No response requested." && isFields(message) && message.model === "<synthetic>";
 

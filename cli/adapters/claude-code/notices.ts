@@ -74,6 +74,6 @@ function readHookText({ content, stdout, stderr, blockingError, message, respons
 const listTexts = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((part): part is string => typeof part === "string" && part !== "");
 
-/** Older versions kept a hook's context in lines of its own. */
+/** Older versions kept a hook's context in separate lines. */
 export const readSavedHook = (record: Fields): Message[] =>
   readHook({ ...record, type: "hook_additional_context" }) ?? [];

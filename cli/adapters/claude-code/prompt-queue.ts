@@ -6,7 +6,7 @@ const maxPrompts = 50;
 export type SavedQueue = { waiting: string[]; taken: string[]; ahead: number };
 
 /**
- * A prompt that leaves the queue comes again as a `user` line or an attachment, except in versions without
+ * A prompt that leaves the queue is repeated as a `user` line or an attachment, except in versions without
  * attachments, or if the user took it back.
  */
 export class PromptQueue {

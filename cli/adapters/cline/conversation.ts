@@ -29,7 +29,7 @@ const answers: Record<string, string> = {
 type TaskCall = {
   name: string;
   id?: string;
-  /** A call that said something has no result of its own. */
+  /** A call with a text has no separate result. */
   isSaid?: boolean;
   /** The result of a call in tags may have no head. */
   isTagged?: boolean;

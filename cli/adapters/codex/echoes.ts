@@ -5,7 +5,7 @@ import { listReasoningTexts } from "./items.ts";
 type EchoKind = "question" | "answer" | "thought";
 
 /**
- * An event that no item repeats is a message of its own: a raw thought, or a turn of a version that wrote no item for
+ * An event that no item repeats is a separate message: a raw thought, or a turn of a version that wrote no item for
  * it.
  */
 export class Echoes {

@@ -43,7 +43,7 @@ export const findTier = (...places: unknown[]): string | undefined =>
 function computeGrowth(now: Usage, before: Usage | undefined, last: Usage | undefined, isContinued: boolean): Usage {
   if (!before) return (isContinued && last) || now;
   const hasRestarted = sumInput(now) < sumInput(before) || (now.outputTokens ?? 0) < (before.outputTokens ?? 0);
-  // A total that equals the last request has begun anew.
+  // A total that equals the last request was reset.
   const isOneRequest = last !== undefined && isSame(last, now) && !isSame(now, before);
   return hasRestarted || isOneRequest ? now : subtractUsage(now, before);
 }

@@ -32,7 +32,7 @@ export async function hasMessages({ path, stamp }: Input): Promise<boolean> {
 
 async function lookInto(path: string): Promise<boolean> {
   return withDatabase(path, (database) => {
-    // Reading the session counts what is looked at here.
+    // Reading the session counts these entries later.
     const ignored = withoutCounts({} as Sink);
     const root = asString(readMeta(database, ignored).latestRootBlobId);
     return root !== undefined && !readBlobMessages(database, root, ignored).next().done;

@@ -13,7 +13,7 @@ export class ReplayPlan {
   meta: Fields = {};
   /** True even if all types are unknown. */
   hasMessages = false;
-  /** A message was written as a record of its own. */
+  /** A message was written as a separate record. */
   hasOwnMessages = false;
   readonly #positions = new Map<string, VersionPosition>();
   readonly #rewinds = new Map<string, Rewind>();

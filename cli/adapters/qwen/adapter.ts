@@ -13,7 +13,7 @@ const maxAgents = 1000;
 
 /**
  * All branches of the tree (`parentUuid`) are kept, in the order of writing. A background agent's transcript becomes a
- * session of its own. Requests without an answer are in a session's events and in `usage_record.jsonl`. Token counts
+ * separate session. Requests without an answer are in a session's events and in `usage_record.jsonl`. Token counts
  * include cached ones.
  */
 export const qwen: Adapter = {

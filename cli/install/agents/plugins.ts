@@ -1,6 +1,6 @@
 const note = "Made by `spoor install`; `spoor uninstall` removes it.";
 
-/** A missing client is no error. */
+/** A missing client is ignored. */
 const composeStarter = (words: string[]) => `// ${note}
 import { spawn } from "node:child_process";
 

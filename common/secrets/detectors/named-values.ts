@@ -12,7 +12,7 @@ const names = `
   .split(/\s+/)
   .concat("secret id", "clé api", "clé d'api", "clave api", "kennwort", "wachtwoord", "senha", "identified by")
   .concat("api key", "secret key", "access key", "private key", "auth token", "mot de passe", "contraseña")
-  // "ароль" lacks its first letter, whose capital can't be looked for.
+  // "ароль" lacks its first letter, whose capital can't be searched.
   .concat("密码", "密碼", "口令", "密钥", "令牌", "パスワード", "비밀번호", "ароль", "токен")
   .concat("hasło", "heslo", "lösenord", "adgangskode", "passord", "salasana", "jelszó", "şifre", "parolă", "mật khẩu")
   .concat("kata sandi", "κωδικός", "סיסמה", "كلمة المرور", "पासवर्ड", "รหัสผ่าน");
@@ -132,7 +132,7 @@ function findInSibling(text: string, start: number, end: number): SecretPlace | 
 function readNameEnd(text: string): string {
   let at = text.length;
   while (at > 0 && (isNameCharacter(text.charCodeAt(at - 1)) || text.charCodeAt(at - 1) === 0x2e)) at -= 1;
-  return text.slice(at).replace(/^-/, ""); // the sign of a removed line in a diff
+  return text.slice(at).replace(/^-/, ""); // the minus of a removed line in a diff
 }
 
 const isAtLineStart = (name: string, ahead: string): boolean =>

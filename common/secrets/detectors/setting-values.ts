@@ -58,7 +58,7 @@ export const settingValues: readonly Detector[] = [
   keyField(isDense),
   keyField(isKey, /username\\{0,7}":\s?\\{0,7}"[^"\\]{1,80}\\{0,7}",\s{0,20}\\{0,7}$/),
   shortName,
-  // The salts and keys of WordPress may contain any sign.
+  // The salts and keys of WordPress may contain any character.
   findPasswordAfter(
     ["define('", "define( '", 'define("'],
     /^\w{0,20}_(?:KEY|SALT)["'],\s{0,24}'([^'\n]{40,128})'/,

@@ -25,7 +25,10 @@ const userAndPassword =
 const placeholderPassword =
   /^[$%]\w*[$%]?$|^\$\(|^%[a-z]$|^(?:example|your|my|some|change|placeholder|x{3,}|\*+|redacted)/i;
 
-/** `scheme://user:password@host` (RFC 3986, section 3.2.1); passwords that people write there may contain signs, even `@`. */
+/**
+ * `scheme://user:password@host` (RFC 3986, section 3.2.1); passwords that people write there may contain punctuation,
+ * even `@`.
+ */
 const urlPassword: Detector = {
   words: ["://"],
   mayBe(text, end) {

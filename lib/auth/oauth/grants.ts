@@ -71,7 +71,7 @@ const isOpen = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
 /** Undefined for a request that ended the grant, which has to be committed before it is answered. */
 type GrantOutcome = Promise<IssuedTokens | undefined>;
 
-/** A code that comes again ends its grant (RFC 6749, section 4.1.2). @throws OauthError `invalid_grant` */
+/** A reused code ends its grant (RFC 6749, section 4.1.2). @throws OauthError `invalid_grant` */
 export async function exchangeCode(
   code: string,
   { client, redirectUri, verifier }: { client: OauthClient; redirectUri: string | undefined; verifier: string },
@@ -94,7 +94,7 @@ export async function exchangeCode(
 }
 
 /**
- * A refresh token that comes again was stolen, so its grant ends (OAuth 2.1, section 4.3.1). @throws OauthError
+ * A reused refresh token was stolen, so its grant ends (OAuth 2.1, section 4.3.1). @throws OauthError
  * `invalid_grant`
  */
 export async function refreshGrant(text: string, client: OauthClient, from: AuditOrigin): Promise<IssuedTokens> {

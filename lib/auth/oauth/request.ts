@@ -46,7 +46,7 @@ function readChallenge(query: AuthorizeQuery): string {
   return challenge;
 }
 
-/** Whatever a client asks for, only reading is granted. @throws OauthError `invalid_scope` */
+/** Whatever a client requests, only reading is granted. @throws OauthError `invalid_scope` */
 export function requireScope(scope: string | undefined): void {
   const asked = (scope ?? "").split(" ").filter(Boolean);
   if (asked.length > 0 && !asked.includes(agentScope))

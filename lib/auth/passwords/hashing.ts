@@ -49,7 +49,7 @@ function derive(password: string, salt: Buffer, { ln, r, p }: HashingWork): Prom
   return promise;
 }
 
-/** Above better-auth's 128; a longer text is hashed as the empty one, which is nobody's password. */
+/** Above better-auth's 128; a longer text is hashed as the empty text, which is no user's password. */
 const maxCharacters = 1024;
 
 /** Normalizing a long run of accents blocks the process for minutes. */

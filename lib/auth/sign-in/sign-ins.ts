@@ -26,7 +26,7 @@ const recentMinutes = 10;
 /** The only proof that a person without password and second factor can give. */
 export async function isRecent(userId: string, signInId: string): Promise<boolean> {
   const now = Date.now();
-  // A sign-in from a time to come was made while a clock was ahead.
+  // A sign-in with a future time was made while a clock was ahead.
   const createdAt = { gt: new Date(now - recentMinutes * 60_000), lt: new Date(now + recentMinutes * 60_000) };
   return (await prisma().session.count({ where: { userId, id: signInId, createdAt } })) > 0;
 }

@@ -1,11 +1,11 @@
 type Shares = {
   /** Maximum slots of one user. */
   perUser?: number;
-  /** Slots reserved for users who hold none. */
+  /** Slots reserved for users who have none. */
   kept?: number;
 };
 
-/** A released slot goes to the user who holds the fewest, then to the one who waited longest. */
+/** A released slot goes to the user with the fewest slots, then to the one who waited longest. */
 export class FairQueue {
   #free: number;
   readonly #perUser: number;

@@ -15,7 +15,7 @@ export class Pauses {
     return (this.#pauses.get(key)?.until ?? 0) <= performance.now();
   }
 
-  /** Starts a pause after a failure, twice as long as the one before. */
+  /** Starts a pause after a failure, twice as long as the previous one. */
   begin(key: string): void {
     const { firstMs, longestMs, maxKeys } = this.#bounds;
     const ms = Math.min(longestMs, 2 * (this.#pauses.get(key)?.ms ?? firstMs / 2));

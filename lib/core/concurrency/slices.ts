@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { createContext, Script } from "node:vm";
 import { SpoorError } from "#lib/core/errors";
 
-/** The process answers nobody during a slice. */
+/** The process answers no requests during a slice. */
 const sliceMs = 10;
 const longestStepMs = 2000;
 

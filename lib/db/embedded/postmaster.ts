@@ -47,7 +47,7 @@ export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarti
     return { url, isStarting: false };
   } catch (error) {
     const code = postgresCode(error);
-    // 57P03 stands for starting up, recovering, and also shutting down.
+    // 57P03 means starting up, recovering or shutting down.
     const says = code === "57P03" || (status === "starting" && !["ECONNREFUSED", "ENOENT"].includes(code ?? ""));
     return { isStarting: says && status !== "stopping" && (await findPostmaster(cluster)) !== undefined };
   }

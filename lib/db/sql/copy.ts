@@ -15,7 +15,7 @@ const progressMs = 5000;
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** the worker makes pg-boss's tables anew */
+/** the worker recreates pg-boss's tables */
 async function readTables(client: pg.Client): Promise<CopiedTable[]> {
   const { rows } = await client.query<CopiedTable>(
     `select c.relname as name,

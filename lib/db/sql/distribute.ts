@@ -32,7 +32,7 @@ export function distribute(databaseUrl: string, say: (line: string) => void): Pr
   return withMigrationLock(databaseUrl, () => withClient(databaseUrl, (client) => distributeTables(client, say)));
 }
 
-/** The caller holds the migration lock. */
+/** The caller must have the migration lock. */
 export async function distributeAdded(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select from pg_extension where extname = 'citus'");
   const known = rows.length > 0 ? await readDistributed(client) : [];

@@ -1,4 +1,4 @@
-// SQL: advisory locks, on a connection of their own.
+// SQL: advisory locks, on a separate connection.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";

@@ -87,7 +87,7 @@ export class BodyBudget {
     }
   }
 
-  /** @throws SpoorError `overloaded` if no slower upload makes room */
+  /** @throws SpoorError `overloaded` if no slower upload can be ended */
   hold(body: HeldBody, bytes: number): void {
     if (!body.isArriving) throw overloaded(allFull);
     body.heldBytes = Math.min(body.maxBytes, Math.ceil(bytes / stepBytes) * stepBytes);

@@ -1,4 +1,4 @@
-// Uploads of the same bytes share one stored body: docs/decisions/0029.
+// Uploads of the same bytes share one stored body: docs/decisions/0004.
 import "server-only";
 import { Turns } from "#lib/core/concurrency/turns";
 import { prisma } from "#lib/db/client";

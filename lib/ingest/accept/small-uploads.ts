@@ -66,7 +66,7 @@ const isLockFailure = (error: unknown) => ["55P03", "40P01"].includes(postgresCo
 
 const singly = (group: PendingUpload[]) => group.map((one) => [one]);
 
-/** An upload waits for locks of its own user: an account being deleted, a key being inserted. */
+/** An upload waits for its user's locks: an account being deleted, a key being inserted. */
 const byUser = (group: PendingUpload[]) => [...Map.groupBy(group, ({ item }) => item.userId).values()];
 
 function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<string>> {

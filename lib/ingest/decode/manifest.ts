@@ -27,7 +27,7 @@ export type Manifest = { headers: TraceHeader[]; traces: number; messages: numbe
 /** `stamp` is the policy by which the batch was masked. */
 export type StoredManifest = { headers: TraceHeader[]; stamp: string };
 
-/** A manifest of another version is read anew from the body. */
+/** A manifest of another version is ignored, and read from the body. */
 const version = 7;
 
 /** Spoor 0.2 stored JSON, which never begins so. */
@@ -56,7 +56,7 @@ export function parseManifest(line: Uint8Array): StoredManifest | undefined {
 }
 
 /**
- * Manifest and rows are frames of their own, because rows are compressed while the batch is read. The JSON is Spoor 0.2's.
+ * Manifest and rows are separate frames, because rows are compressed while the batch is read. The JSON is Spoor 0.2's.
  * @throws SpoorError `invalid_request` for a corrupt body
  */
 export function unpackBatch(stored: Uint8Array): { manifest: StoredManifest; rows: Buffer } | { json: Uint8Array } {

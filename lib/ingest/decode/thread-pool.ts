@@ -102,7 +102,7 @@ export function decodeHere(): Decoder {
   };
 }
 
-/** Each thread holds a whole batch. */
+/** Each thread has a whole batch in memory. */
 const maxThreads = 2;
 
 type Threads = { idle: DecodeThread[]; queue: FairQueue };

@@ -28,7 +28,7 @@ const maxAroundBytes = 256;
 
 const [comma, openBrace, closeBrace, openBracket, closeBracket, quote] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5d, 0x22];
 
-/** Undefined for a body that has to be parsed whole, which also tells what is wrong. */
+/** Undefined for a body that must be parsed as a whole, which also finds its errors. */
 function findTraces(bytes: Uint8Array): TraceSpan[] | undefined {
   if (!isUtf8(bytes)) return undefined;
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

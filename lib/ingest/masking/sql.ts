@@ -8,7 +8,7 @@ import type { StoredMessage } from "#lib/ingest/decode/stored-masking";
 /** With the time of the decision. */
 export type Tasks = ReadonlyMap<string, Date>;
 
-/** @param except is left out unless decided anew */
+/** @param except is omitted unless there is a new decision */
 export async function readTasks(
   userId: string,
   limit: number,

@@ -127,7 +127,7 @@ const maskTrace = (userId: string, traceId: string, policy: MaskingPolicy): Prom
 
 type TraceKey = { userId: string; traceId: string };
 
-/** @param begun the trace, in the first pass; the second looks for what the first masked */
+/** @param begun the trace, in the first pass; the second searches for secrets that the first masked */
 async function maskMessages(tx: PoolClient, { userId, traceId }: TraceKey, thread: Decoder, begun?: Masking) {
   const sums = { changed: 0, moreBytes: 0 };
   let after = -1;

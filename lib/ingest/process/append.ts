@@ -119,7 +119,7 @@ export async function updateAppends(tx: PoolClient, changed: Changed[], upload: 
   );
 }
 
-/** Derived data must be made anew for an insertion. */
+/** An insertion requires deriving the data again. */
 export const isBetween = ({ header, fields, hasMore }: Changed): boolean =>
   hasMore && (header.firstPosition ?? 0) <= (fields.lastPosition ?? -1);
 

@@ -153,7 +153,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Recor
   return { unchanged, changed, kept: { deleted, newer, shorter } };
 }
 
-/** The content hash can't tell after appends. */
+/** The content hash shows nothing after appends. */
 async function settle(
   tx: PoolClient,
   batch: StoredBatch,

@@ -1,4 +1,4 @@
-// A 64-bit hash stands for one combination of agent, model, project, machine, branch and project id. SQL: PostgreSQL
+// A 64-bit hash identifies one combination of agent, model, project, machine, branch and project id. SQL: PostgreSQL
 // hashes, so rows need no look-up.
 import "server-only";
 import type { PoolClient } from "pg";

@@ -109,7 +109,7 @@ export async function readLatestBelow(tx: PoolClient, userId: string, ids: strin
   return new Map(rows.map(({ id, at }) => [id, at]));
 }
 
-/** Skips rows held by others: an upload's trace is read again, and later activity raises the rest. */
+/** Skips rows locked by others: an upload's trace is read again, and later activity raises the rest. */
 export async function raiseLatest(tx: PoolClient, userId: string, latest: Map<string, Date>): Promise<void> {
   if (latest.size === 0) return;
   await tx.query(

@@ -9,7 +9,7 @@ import {
   tokenNames,
 } from "#lib/ledger/usage/shapes";
 
-/** `at`, `branch` and `model` are undefined if only earlier messages tell them. */
+/** `at`, `branch` and `model` are undefined if only earlier messages contain them. */
 export type Used = Omit<ReportedUsage, "isRaw" | "uuid"> & {
   position: number;
   at: Date | undefined;

@@ -8,7 +8,7 @@ import { readTraceRows } from "#lib/traces/queries";
 /** `projectId` is the only project that the reader may see. */
 export type AgentReader = { userId: string; projectId: string | null };
 
-/** Answers Markdown; throws SpoorError. */
+/** Returns Markdown; throws SpoorError. */
 export type Tool<Input extends z.ZodObject = z.ZodObject> = {
   name: string;
   title: string;
@@ -32,7 +32,7 @@ export async function requireReadable(reader: AgentReader, id: string): Promise<
   if (!(await isReadable(reader, id))) throw notFound();
 }
 
-/** @param usual page size */
+/** @param usual default page size */
 export const page = (usual: number) => ({
   limit: z.int().min(1).max(limits.mcp.perPage).default(usual).describe("Maximum number of results per page."),
   cursor: exactText(1, limits.mcp.cursor).optional().describe("The cursor at the end of the previous page."),

@@ -28,7 +28,7 @@ export async function readUnsettled(userId: string, id: string): Promise<Unsettl
 }
 
 /**
- * Skips traces that an upload holds.
+ * Skips traces that an upload has locked.
  * @returns the number of moved traces
  */
 export async function moveTraces(
@@ -94,7 +94,7 @@ export async function readTraces(
 }
 
 /**
- * Skips traces that an upload holds.
+ * Skips traces that an upload has locked.
  * @returns the number of marked traces
  */
 export async function markDue(userId: string, ids: string[]): Promise<number> {

@@ -20,7 +20,7 @@ export const hasLooseBlocks = async (): Promise<boolean> =>
 
 /**
  * @param mayProceed asked before each part; false aborts without changes
- * @returns whether more may remain; false also if another process holds the index
+ * @returns whether more may remain; false also if another process has locked the index
  */
 export async function compactNext(mayProceed: () => Promise<boolean> = async () => true): Promise<boolean> {
   if (!(await hasLooseBlocks())) return false; // nearly always, and without a transaction

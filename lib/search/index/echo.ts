@@ -1,4 +1,4 @@
-// Questions to Spoor and its answers quote other sessions and are no evidence.
+// Questions to Spoor and its answers quote other sessions and are not evidence.
 import type { Call, MessagePiece } from "#lib/transcript/call";
 import { findToolKind } from "#lib/transcript/vocabulary";
 

@@ -46,7 +46,7 @@ type Yield = () => Promise<void>;
  * A trace stays marked until the transaction commits, so the call may be repeated or killed.
  * @param settledSeconds skips traces that changed more recently
  * @param yieldToJobs awaited before each half MiB of text
- * @returns the number of traces read; 0 if another process holds the index
+ * @returns the number of traces read; 0 if another process has locked the index
  */
 export async function indexNext(
   settledSeconds = 0,

@@ -16,7 +16,7 @@ const maxTraces = 5000;
 
 /**
  * Rewrites at most one block, also one with documents missing after re-indexing.
- * @returns whether more may remain; false also if another process holds the index
+ * @returns whether more may remain; false also if another process has locked the index
  */
 export async function purgeNext(): Promise<boolean> {
   if (!(await findUserToPurge(pool()))) return false; // nearly always, and without a transaction
@@ -34,7 +34,7 @@ export async function purgeNext(): Promise<boolean> {
   return isDone ?? false;
 }
 
-/** @returns false if another process holds the index: call again */
+/** @returns false if another process has locked the index: call again */
 export async function forgetTerms(userId: string, traceIds: string[]): Promise<boolean> {
   for (;;) {
     const isMore = await withIndexLock(async (tx) => {

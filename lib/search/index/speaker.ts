@@ -7,7 +7,7 @@ import { findToolKind } from "#lib/transcript/vocabulary";
 const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
 export type Speaker = (typeof speakers)[number];
 
-/** `isEcho` messages are no evidence (echo.ts). */
+/** `isEcho` messages are not evidence (echo.ts). */
 export type Described = { speaker: Speaker; facts: string[]; isEcho: boolean };
 
 const maxCharacters = 4000;

@@ -11,7 +11,7 @@ export type SearchScope = { userId: string; selection: PlainSelection; after: Li
 const isInScope = ({ userId, selection, after }: SearchScope) =>
   Prisma.join([isSelected(userId, selection), ...(after ? [comesAfter(selection, after)] : [])], " and ");
 
-/** Undefined if the first `maxRows` rows have too few hits and the list goes on. */
+/** Undefined if the first `maxRows` rows have too few hits and the list continues. */
 export async function scanList(
   tx: PoolClient,
   scope: SearchScope,

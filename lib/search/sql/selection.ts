@@ -88,7 +88,7 @@ const hasNoParentIn = (userId: string, projectId: string): Prisma.Sql =>
 
 const toValues = (given: string | string[] | undefined): string[] => (given === undefined ? [] : [given].flat());
 
-/** A single condition stays as it is, to keep its plan. */
+/** A single condition is not changed, to keep its plan. */
 const joinByOr = ([first, ...more]: Prisma.Sql[]): Prisma.Sql =>
   more.length === 0 && first ? first : Prisma.sql`(${Prisma.join([first, ...more], " or ")})`;
 

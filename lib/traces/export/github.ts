@@ -11,7 +11,7 @@ import type { Block, ReaderRow, RowPart } from "#lib/transcript/message";
 import { makeRows } from "#lib/transcript/rows";
 import { cut } from "#lib/transcript/text";
 
-/** GitHub allows 65,536 characters; this leaves room for a title and a remark. */
+/** GitHub allows 65,536 characters; this leaves space for a title and a remark. */
 const maxCharacters = 60_000;
 /** More than fits. */
 const maxRead = { messages: 3000, bytes: 8 * 1024 * 1024 };

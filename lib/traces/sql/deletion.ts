@@ -41,7 +41,7 @@ export async function lockSelected(
   return row;
 }
 
-/** SQL: rows held by others are left to the ledger, since waiting could deadlock with an upload. */
+/** SQL: rows locked by others are left to the ledger, since waiting could deadlock with an upload. */
 export async function releaseChildren(userId: string, ids: string[]): Promise<void> {
   await pool().query(
     `update trace set parent_id = null, parent_position = null from (

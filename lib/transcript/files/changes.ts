@@ -24,7 +24,7 @@ function timeLeft(spentMs: number): number {
 }
 
 /**
- * A missing newline at the end is no difference unless it is the only one.
+ * A missing newline at the end is ignored unless it is the only difference.
  * @param at the numbers of the texts' first lines in their file, if known
  */
 export function compare(before: string, after: string, effort?: Effort, at?: DiffLine["at"]): DiffChange {

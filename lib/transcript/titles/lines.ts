@@ -136,7 +136,7 @@ export function planTitle(text: string): string | undefined {
   return tellingLine(body.replace(/^#{1,6} .*$/gm, ""))?.line;
 }
 
-/** Not a regular expression, which would try each blank before the closing signs. */
+/** Not a regular expression, which would try each blank before the closing characters. */
 function withoutClosing(heading: string): string {
   let end = heading.length;
   while (heading.charAt(end - 1) === "#") end -= 1;

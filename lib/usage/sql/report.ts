@@ -17,7 +17,7 @@ import {
 export type ReportRow = Record<Column, number> & {
   span: number | null;
   facet: UsageFacet | null;
-  /** A project's id, or its text if it is no project's. */
+  /** A project's id, or a text without a project. */
   value: string | null;
   /** The facet's number of values, of which only some have rows. */
   values: number;
@@ -141,7 +141,7 @@ export type Spending = { source: string; model: string | null; project: string |
 
 /**
  * SQL: one statement, so that concurrent requests don't exceed the limit.
- * @returns whether there was room for it
+ * @returns whether the limit allowed it
  */
 export async function insertBudget(
   userId: string,

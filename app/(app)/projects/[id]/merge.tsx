@@ -6,7 +6,7 @@ import type { SearchParams } from "../../../components/shell/pages";
 import { formatQuantity } from "../../../components/values/figures";
 import { mergeAction } from "../actions";
 
-/** Choosing works without script and changes nothing. */
+/** Choosing works without JavaScript and changes nothing. */
 export async function Merge({ project, query }: { project: ProjectDetails; query: SearchParams }) {
   const user = await requireUser(`/projects/${project.id}`);
   const into = z.uuid().safeParse(query.into);

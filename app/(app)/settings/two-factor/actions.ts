@@ -23,7 +23,7 @@ export type CodesState = FormState & { codes?: string[] };
 
 const page = "/settings/two-factor";
 
-/** One action for both steps: without script only the form's state keeps the secret. */
+/** One action for both steps: without JavaScript only the form's state has the secret. */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
   const user = await requireAnyUser(page);
   // Another tab has turned it on, so the page must ask for the code too.

@@ -11,7 +11,7 @@ type Props = {
   userId: string;
   filter: TraceFilter;
   given: GivenFilters;
-  /** Without script, values can't be loaded later. */
+  /** Without JavaScript, values can't be loaded later. */
   hasValues: boolean;
   children: React.ReactNode;
 };

@@ -16,7 +16,7 @@ const listBoxes = (form: HTMLFormElement) => [
   ...form.querySelectorAll<HTMLInputElement>("[data-rows] input[type=checkbox]"),
 ];
 
-/** The boxes belong to the surrounding form, which works without script. */
+/** The boxes belong to the surrounding form, which works without JavaScript. */
 export function Selection({ shown, total, exportHref, deleteHref, children }: Props) {
   const bar = useRef<HTMLDivElement>(null);
   const [ticked, setTicked] = useState(0);

@@ -4,7 +4,7 @@ import { MarksForm } from "./marks-form";
 
 type Props = { trace: Pick<Trace, "id" | "title" | "customTitle" | "starredAt" | "archivedAt" | "tags" | "note"> };
 
-/** Works without script. */
+/** Works without JavaScript. */
 export function Marks({ trace }: Props) {
   const { id, title, customTitle, starredAt, archivedAt, tags, note } = trace;
   return (

@@ -45,7 +45,7 @@ const sides = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteToke
 /** Some answers' requests exceed the whole. */
 const covers = (whole: Usage, parts: Usage): boolean => sides.every((side) => (whole[side] ?? 0) >= (parts[side] ?? 0));
 
-/** A request often does not tell for how long its cache writes are kept, but the answer does. */
+/** The duration of cache writes is often missing in a request and present in the answer. */
 const withDuration = (usage: Usage, hourly: boolean): Usage =>
   hourly && usage.cacheWriteTokens && !usage.cacheWrite5mTokens && !usage.cacheWrite1hTokens
     ? { ...usage, cacheWrite1hTokens: usage.cacheWriteTokens }

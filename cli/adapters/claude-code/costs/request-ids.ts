@@ -7,8 +7,8 @@ export type SavedIds = { turn: number; step: number; seen: [string, Seen][] };
 const maxIds = 1000;
 
 /**
- * Gateways reuse ids or write none. Lines belong to one request if id, model and input are the same and nobody spoke
- * meanwhile; the input may grow in consecutive lines.
+ * Gateways reuse ids or write none. Lines belong to one request if id, model and input are equal and no other message
+ * came between them; the input may grow in consecutive lines.
  */
 export class RequestIds {
   #turn: number;

@@ -16,7 +16,7 @@ const lockNotAvailable = "55P03";
 
 /**
  * @returns undefined if the job has ended
- * @throws lock_not_available if another worker holds the row for longer than `lockSeconds`
+ * @throws lock_not_available if another worker locks the row for longer than `lockSeconds`
  */
 export async function claimJob(job: JobId, lockSeconds: number): Promise<Attempt | undefined> {
   const deadline = performance.now() + lockSeconds * 1000;

@@ -148,7 +148,7 @@ export async function readContents(
 }
 
 /**
- * Traces that an upload holds or changed keep waiting.
+ * Traces that an upload locked or changed stay marked.
  * @returns ids of the marked traces
  */
 export async function markIndexed(tx: PoolClient, userId: string, traces: Waiting[]): Promise<string[]> {

@@ -4,7 +4,7 @@ import { getTrace } from "#lib/traces/queries";
 import type { FormState } from "../../../../components/forms/form";
 import { endById, text } from "../../../../components/forms/form-guard";
 
-/** Asks first. A copy that is already deleted is no error. */
+/** Asks first. Deleting a deleted copy succeeds. */
 export async function deleteCopyAction(_before: FormState, form: FormData): Promise<FormState> {
   const page = `/traces/${encodeURIComponent(text(form, "id"))}`;
   return endById(form, { page, unknown: "Unknown session." }, async (userId, id, from) => {

@@ -3,7 +3,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 
 
 type Picture = { href: string; alt: string };
 
-/** Shows thumbnails in full size; without script they are links. */
+/** Shows thumbnails in full size; without JavaScript they are links. */
 export function PictureDialog({ list }: { list: RefObject<HTMLElement | null> }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [pictures, setPictures] = useState<Picture[]>([]);

@@ -10,7 +10,7 @@ export type { View };
 /**
  * Renders rows without state in the browser; the client acts on attributes:
  *
- * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it), `data-kind`,
+ * - `article#m{position}` with `data-position`, `data-positions` (all positions of the row), `data-kind`,
  *   `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]`.
  * - `details[data-fold]`; `data-open` if the server opens it; `data-load`, `data-part` and `data-positions` for a
  *   body that is loaded on opening.

@@ -64,7 +64,7 @@ const SegmentView = memo(function SegmentView({ segment, onMount }: { segment: S
 
 type EdgeProps = Pick<Props, "failed" | "retry" | "live"> & { edge: SegmentEdge; href: string };
 
-/** A link without script; with it, a loading message. */
+/** A link without JavaScript, otherwise a loading message. */
 function Edge({ edge, failed, retry, href, live }: EdgeProps) {
   const isLater = edge === "later";
   return (

@@ -49,7 +49,7 @@ export async function shareAction(_before: FormState, form: FormData): Promise<F
 
 const note = "Copy it now: it can't be shown again. You can revoke it in the settings at any time.";
 
-/** Asks first. A link that is already revoked is no error. */
+/** Asks first. Revoking a revoked link succeeds. */
 export async function revokeShareAction(_before: FormState, form: FormData): Promise<FormState> {
   return endById(form, { page: "/settings/shares", unknown: "Unknown link." }, revokeShare);
 }
