@@ -12,6 +12,8 @@ import { encodeHead, encodePart, type HeadPart } from "./format.ts";
 import { readGit } from "./git.ts";
 
 export type LocalSession = {
+  /** Of the main file. */
+  path: string;
   key: string;
   source: string;
   sourceId: string;

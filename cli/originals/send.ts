@@ -82,7 +82,7 @@ export class OriginalsSender {
     try {
       const rules = await ProjectRules.openForOriginals(this.#context.host);
       if (!rules) return undefined;
-      const keys = await this.#readKeys();
+      const keys = noted.size > 0 ? await this.#readKeys() : undefined;
       if (keys) await this.#sendAll(noted, { filter, rules, keys, isPatient });
     } catch (error) {
       if (!this.#context.signal.aborted) this.#warn(describeFailure(error));
@@ -107,21 +107,40 @@ export class OriginalsSender {
   }
 
   async #sendAll(noted: ReadonlyMap<string, AdapterInput>, round: Round): Promise<void> {
-    const { signal, terminal, host } = this.#context;
+    const { terminal } = this.#context;
+    const sessions = await this.#findSessions(noted, round);
+    let left = sessions.length;
+    for (const session of sessions) {
+      terminal.progress(() => `Sending  exact copies: ${this.#sent.copies} sent, ${left} to look at`);
+      left--;
+      await this.#guard(session.path, () => this.#sendSession(session, round));
+    }
+  }
+
+  /** What can't be read costs only its own copy. */
+  async #guard(path: string, run: () => Promise<void>): Promise<void> {
+    const { signal, host } = this.#context;
+    signal.throwIfAborted();
+    try {
+      await run();
+    } catch (error) {
+      if (signal.aborted || error instanceof HttpError || error instanceof CommandError) throw error;
+      this.#warn(`Can't send an exact copy of ${foldHome(path, host)}: ${(error as Error).message}.`);
+    }
+  }
+
+  /** Of two files of one session, the newer one counts. */
+  async #findSessions(noted: ReadonlyMap<string, AdapterInput>, round: Round): Promise<LocalSession[]> {
+    const sessions = new Map<string, LocalSession>();
     const seen = new Set<string>();
     for (const input of noted.values()) {
-      signal.throwIfAborted();
-      terminal.progress(
-        () => `Sending  exact copies: ${this.#sent.copies} sent, ${seen.size} of ${noted.size} looked at`,
-      );
-      try {
+      await this.#guard(input.path, async () => {
         const session = await this.#findSession(input, seen, round);
-        if (session) await this.#sendSession(session, round);
-      } catch (error) {
-        if (signal.aborted || error instanceof HttpError || error instanceof CommandError) throw error;
-        this.#warn(`Can't send an exact copy of ${foldHome(input.path, host)}: ${(error as Error).message}.`);
-      }
+        const known = session && sessions.get(session.key);
+        if (session && (!known || getTime(session) > getTime(known))) sessions.set(session.key, session);
+      });
     }
+    return [...sessions.values()];
   }
 
   async #findSession(input: AdapterInput, seen: Set<string>, round: Round): Promise<LocalSession | undefined> {
@@ -139,7 +158,7 @@ export class OriginalsSender {
     const isLeftOut = filter.leavesOut(one.labels) || rules.findExclusion(one.labels) !== undefined;
     if (isLeftOut || !filter.wantsSession(one.labels, input.adapter.name)) return undefined;
     const found = await agent.gather(main);
-    return found && { ...one, found };
+    return found && { ...one, path: main, found };
   }
 
   async #sendSession(session: LocalSession, { keys, isPatient }: Round): Promise<void> {
@@ -184,6 +203,8 @@ const refusals: Record<Refusal, string> = {
   different: "the session continued differently",
   unreadable: "the session was copied, and this machine can't decrypt that copy to compare it",
 };
+
+const getTime = ({ found }: LocalSession): number => found.files[0]?.modifiedAt ?? 0;
 
 function isBusy({ isRewritten, files }: SessionFiles, state: CopyState | undefined): boolean {
   if (!isRewritten) return false;

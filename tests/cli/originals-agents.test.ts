@@ -1,5 +1,6 @@
-import { appendFile, readFile, utimes, writeFile } from "node:fs/promises";
+import { appendFile, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { originals } from "../../cli/commands/originals.ts";
@@ -13,7 +14,7 @@ import { openCopy } from "../support/originals.ts";
 import { makeDatabase } from "./databases.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
-import { claudeLines } from "./sessions.ts";
+import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
 
 /** A home with exact copies on. */
@@ -105,6 +106,31 @@ test("a sub-agent that goes on alone is added to its session's copy", async () =
   expect(await pushInside(host)).toMatchObject({ originals: { copies: 1 } });
   const { files } = await openCopy(fake.originals, `claude-code/${makeId(1)}`, secret);
   expect(files.get(path.replace(".claude/", ""))).toEqual(await readFile(join(home, path)));
+});
+
+test("a session that is in two folders is copied from the file that was written last, once", async () => {
+  const { fake, host, home, secret } = await worldWithCopies(1);
+  const other = claudePath(1).replace("-home-ada-code-api", "-srv-api");
+  await writeBelow(home, other, `${await readFile(join(home, claudePath(1)), "utf8")}{}\n`);
+  const later = new Date(Date.now() + 1000);
+  await utimes(join(home, other), later, later);
+  expect(await pushInside(host)).toMatchObject({ originals: { copies: 1 } });
+  const { files } = await openCopy(fake.originals, `claude-code/${makeId(1)}`, secret);
+  expect([...files]).toEqual([[other.replace(".claude/", ""), await readFile(join(home, other))]]);
+  expect(await pushInside(host)).toMatchObject({ originals: { copies: 0, wireBytes: 0 } });
+});
+
+test("a rollout that Codex compresses later is copied as it is then", async () => {
+  const { fake, host, home, secret } = await worldWithCopies();
+  const id = "019a0000-0000-7000-8000-000000000001";
+  const path = `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
+  await writeBelow(home, path, linesOf(...codexLines(id, 2)));
+  await pushInside(host);
+  await writeBelow(home, `${path}.zst`, zstdCompressSync(await readFile(join(home, path))));
+  await rm(join(home, path));
+  expect(await pushInside(host)).toMatchObject({ originals: { copies: 1 } });
+  const { files } = await openCopy(fake.originals, `codex-cli/${id}`, secret);
+  expect([...files]).toEqual([[`${path.replace(".codex/", "")}.zst`, await readFile(join(home, `${path}.zst`))]]);
 });
 
 /** Runs a round as `watch` does, which goes on while copies are sent. */
