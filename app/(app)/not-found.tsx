@@ -3,7 +3,7 @@ import { Missing } from "../components/missing";
 
 export const metadata: Metadata = { title: "Not found" };
 
-/** Within the bar of a signed-in person. */
+/** The not-found page of a signed-in person, with the navigation bar. */
 export default function NotFound() {
   return (
     <div className="column px-0">

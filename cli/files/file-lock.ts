@@ -27,7 +27,7 @@ async function take(path: string): Promise<boolean> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
     }
-    // `stat` fails on a dangling link, which would be waited for forever.
+    // `stat` fails on a dangling link, so the wait would never end.
     const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Math.abs(Date.now() - mtimeMs) > staleMs) await rm(path, { force: true });
     else await sleep(10 + Math.random() * 20);

@@ -180,7 +180,7 @@ function description(): ZodOpenApiObject {
           type: "http",
           scheme: "bearer",
           description:
-            "A CLI token, from a device login or created by hand, with one or more scopes: `ingest` sends uploads and reads their jobs, `read` reads, `delete` deletes.",
+            "A CLI token, from a device login or created by hand, with one or more scopes: `ingest` sends uploads and reads their jobs, `read` reads, `delete` deletes, `originals` stores, fetches and deletes exact copies.",
         },
         session: {
           type: "apiKey",

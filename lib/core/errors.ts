@@ -44,7 +44,7 @@ export const errorTable = {
   invalid_part: {
     status: 422,
     title: "Unprocessable Content",
-    detail: "The body's SHA-256 is not the one in the path.",
+    detail: "The body's SHA-256 differs from the path's.",
   },
   precondition_required: {
     status: 428,

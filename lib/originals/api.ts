@@ -40,8 +40,8 @@ const ifMatch = (what: string) => ({
   "If-None-Match": { text: `\`*\` stores the first ${what}.`, example: "*" },
 });
 const conditions = {
-  precondition_failed: "It is not the one that the condition names, or there is one already.",
-  precondition_required: "There is neither `If-None-Match: *` nor `If-Match` with one entity tag.",
+  precondition_failed: "The condition does not match: another one exists, or one already exists.",
+  precondition_required: "Send `If-None-Match: *`, or `If-Match` with one entity tag.",
 };
 
 export const readOriginalKey = {
@@ -53,7 +53,7 @@ export const readOriginalKey = {
   about: {
     group,
     summary: "Get the key",
-    text: "The age recipient that the account's machines encrypt to. A machine that has another one must not use this one before a person has compared the fingerprints: whoever has a token could have replaced it. The identity that decrypts is on the person's machines only.",
+    text: "The age recipient to which the account's machines encrypt. A machine with another recipient must not use this one before a person has compared the fingerprints, since anybody with a token could have replaced it. The identity that decrypts is only on the person's machines.",
     answers: { 200: { text: "The recipient, and the first eight hexadecimal digits of its SHA-256.", example: key } },
     errors: { not_found: "The account has no key." },
   },
@@ -69,7 +69,7 @@ export const setOriginalKey = {
   about: {
     group,
     summary: "Change the key",
-    text: "With `If-None-Match: *` for the first one, or `If-Match` with the fingerprint of the one that it replaces. Copies that are stored stay encrypted to the former one.",
+    text: "Send `If-None-Match: *` for the first recipient, or `If-Match` with the fingerprint of the one to replace. Stored copies stay encrypted to the previous one.",
     headers: ifMatch("key"),
     answers: { 200: { text: "The key.", example: key } },
     errors: conditions,
@@ -88,20 +88,20 @@ export const sendPart = {
   about: {
     group,
     summary: "Send a part",
-    text: `An age file of at most ${originals.partBytes / 2 ** 20} MiB, by the SHA-256 of its bytes. It counts in what you may store. It is deleted ${originals.unusedHours} hours later where no copy refers to it by then.`,
+    text: `An age file of at most ${originals.partBytes / 2 ** 20} MiB, by the SHA-256 of its bytes. It counts against your quota, and is deleted after ${originals.unusedHours} hours if no copy refers to it.`,
     raw: { types: ["application/octet-stream"], example: { type: "application/octet-stream", base64: part } },
     answers: {
-      200: { text: "It was stored before.", example: { ok: true } },
+      200: { text: "It was already stored.", example: { ok: true } },
       201: { text: "It is on disk.", example: { ok: true } },
     },
     errors: {
       invalid_part: {
-        when: "The bytes have another SHA-256, or are no age file.",
-        detail: "The body's SHA-256 is not the one in the path.",
+        when: "The bytes have another SHA-256, or are not an age file.",
+        detail: "The body's SHA-256 differs from the path's.",
       },
-      not_found: "The path has no SHA-256.",
+      not_found: "The path contains no SHA-256.",
       payload_too_large: {
-        when: "The part has too many bytes, or does not fit into what you may store; `detail` has the figures.",
+        when: "The part is too large or exceeds your quota; `detail` contains the figures.",
         detail: `The body is over the limit of ${originals.partBytes} bytes.`,
       },
       unsupported_media_type: {
@@ -121,7 +121,7 @@ export const readPart = {
   about: {
     group,
     summary: "Get a part",
-    text: "The bytes as they were sent: `age -d -i KEYFILE` decrypts them.",
+    text: "The sent bytes; `age -d -i KEYFILE` decrypts them.",
     partialExample: true,
     answers: {
       200: {
@@ -144,23 +144,23 @@ export const sendOriginal = {
   about: {
     group,
     summary: "Send a copy",
-    text: `Says which parts are the copy of a session's files; send the parts first. \`source\` and \`sourceId\` are the session's, which need not be stored. With \`If-None-Match: *\` for the first copy, or \`If-Match\` with the version that it replaces, so that no machine overwrites what it has not seen. \`head\` is an age file, by which the client knows what the parts are. Parts that no copy refers to any more are deleted ${originals.unusedHours} hours later.`,
+    text: `Stores the list of parts that form the copy of a session's files; send the parts first. \`source\` and \`sourceId\` identify the session, which need not be stored. Send \`If-None-Match: *\` for the first copy, or \`If-Match\` with the version to replace, so that no machine overwrites an unseen version. \`head\` is an age file that tells the client what the parts are. Parts without a copy are deleted ${originals.unusedHours} hours later.`,
     sent: originalRequest,
     headers: ifMatch("copy"),
     answers: {
-      200: { text: "It replaced the former one.", headers: tag(), example: { ok: true, version } },
+      200: { text: "It replaced the previous one.", headers: tag(), example: { ok: true, version } },
       201: { text: "It is the first.", headers: tag(), example: { ok: true, version } },
     },
     errors: {
       ...conditions,
       parts_missing: { when: "The copy names parts that are not stored.", missing: [partHash] },
-      session_deleted: "The session was deleted here, so that nothing of it is taken again.",
+      session_deleted: "The session was deleted here, so its copy is refused.",
       not_found: "The path has no source or source id.",
       payload_too_large: {
-        when: "The body is over its limit, or does not fit into what you may store; `detail` has the figures.",
+        when: "The body is too large or exceeds your quota; `detail` contains the figures.",
         detail: `The body is over the limit of ${originals.manifestBytes} bytes.`,
       },
-      rate_limited: `More than ${originals.manifestsPerMinutePerUser} copies a minute.`,
+      rate_limited: `More than ${originals.manifestsPerMinutePerUser} copies per minute.`,
     },
     example: { body: { recipient, files: 1, plainBytes: 0, head: part, parts: [partHash] } },
     wrong: { body: { recipient: "age1", files: -1, head: "no base64", parts: ["0"] } },
@@ -181,7 +181,7 @@ export const readOriginal = {
   about: {
     group,
     summary: "Get a copy",
-    text: "What the client sent of it: `head` in base64, and the parts in their order with their size.",
+    text: "The copy as sent: `head` in base64, and the parts in order with their sizes.",
     answers: {
       200: {
         text: "The copy.",
@@ -200,7 +200,7 @@ export const exportAllOriginals = {
   about: {
     group,
     summary: "Export all copies",
-    text: "A tar archive: for each session the folder `source/sourceId` with `head.age` and its parts as `{sha256}.age`. `age -d -i KEYFILE FILE | gunzip` reads each of them. A failed export closes the connection early. It counts as one of the user's exports, of which two run at a time.",
+    text: "A tar archive: for each session the folder `source/sourceId` with `head.age` and its parts as `{sha256}.age`. `age -d -i KEYFILE FILE | gunzip` decrypts each of them. A failed export closes the connection early. It counts as one of the user's exports, of which two run at a time.",
     partialExample: true,
     answers: {
       200: {
@@ -225,8 +225,8 @@ export const removeOriginal = {
   about: {
     group,
     summary: "Delete a copy",
-    text: "The session itself stays. A copy that does not exist is no error. Deleting a session deletes its copy, too.",
-    answers: { 204: { text: "There is no copy any more." } },
+    text: "The session itself stays. Deleting a missing copy succeeds. Deleting a session also deletes its copy.",
+    answers: { 204: { text: "The copy is deleted." } },
     errors: { not_found: "The path has no source or source id." },
   },
 } satisfies Operation;
@@ -241,14 +241,14 @@ export const readOriginalList = {
   about: {
     group,
     summary: "List copies",
-    text: "The latest first. `title` and `project` are the stored session's. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "Latest first. `title` and `project` belong to the stored session. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: {
       200: {
         text: "A page of the copies.",
         example: { ok: true, originals: [{ ...copy, title: "Retry the upload", project: "api" }], nextCursor: null },
       },
     },
-    errors: { invalid_request: "A parameter is not valid, or the cursor is not one that this server made." },
+    errors: { invalid_request: "A parameter is not valid, or the cursor is unknown." },
     example: { query: { source: "claude-code", limit: "20" } },
     wrong: { query: { limit: "0" } },
   },

@@ -45,5 +45,5 @@ function* entry(name: string, body: Uint8Array, at: Date): Generator<Uint8Array,
   yield tarPadding(body.byteLength);
 }
 
-/** No name leads out of the folder where the archive is unpacked. */
+/** No name can leave the folder in which the archive is unpacked. */
 const toName = (text: string): string => encodeURIComponent(text).replace(/^\.+/, (dots) => "%2E".repeat(dots.length));

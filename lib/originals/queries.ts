@@ -66,13 +66,13 @@ function readCursor(cursor: string): ListPlace {
     const [updatedAt, source, sourceId] = cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
     return { updatedAt, source, sourceId };
   } catch {
-    throw new SpoorError("invalid_request", "The cursor is not one that this server made.");
+    throw new SpoorError("invalid_request", "Unknown cursor.");
   }
 }
 
 /** @throws SpoorError `not_found`, also for another user's part; as `sendInTurn` */
 export async function getPart(userId: string, sha256: string): Promise<Response> {
-  // Another turn than the same user's pictures.
+  // A separate turn from the user's pictures.
   const { body } = await sendInTurn(`originals ${userId}`, async () => {
     const part = await findPart(userId, sha256);
     if (!part) throw notFound();

@@ -42,7 +42,7 @@ export const originalRequest = z.object({
       format: undefined,
       description: "An age file in base64 (RFC 4648, section 4), which only the client reads.",
     }),
-  parts: z.array(sha256Text).max(originals.parts).describe("In the order in which the client wants them back."),
+  parts: z.array(sha256Text).max(originals.parts).describe("In the order in which the client needs them."),
 });
 
 export const writtenResponse = z.strictObject({ ok: z.literal(true), version: z.string() });
@@ -76,7 +76,7 @@ const listedOriginal = z.strictObject({
 export const originalsQuery = z.object({
   source: exactText(1, trace.source).optional(),
   sourceId: exactText(1, trace.sourceId).optional(),
-  cursor: z.string().max(originals.cursor).optional().describe("`nextCursor` of the page before."),
+  cursor: z.string().max(originals.cursor).optional().describe("`nextCursor` of the previous page."),
   limit: z
     .string()
     .regex(/^\d{1,3}$/, "must be a whole number")

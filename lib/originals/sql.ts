@@ -99,7 +99,7 @@ export async function writeOriginal(
   if (missing.length > 0) return { missing: missing.slice(0, limits.originals.missingTold) };
   if (before !== undefined) await letGo(tx, key, hashes);
   await refer(tx, key, hashes);
-  // By the clock, so that a copy that was deleted and made again has no version of the former one.
+  // Derived from the clock, so that a copy that was deleted and recreated has a new version.
   const version = Math.max((before ?? 0) + 1, Date.now());
   const bytes = original.parts.reduce((sum, hash) => sum + (stored.get(hash) ?? 0), original.head.length);
   const { recipient, files, plainBytes, head, parts, machine } = original;
@@ -139,7 +139,7 @@ async function readSizes(tx: Queryable, userId: string, hashes: Buffer[]): Promi
   return new Map(rows.map(({ hash, bytes }) => [hash, bytes]));
 }
 
-/** Who reads the former version at that moment has a day to take its parts. */
+/** A reader of the previous version has a day to fetch its parts. */
 async function letGo(tx: Queryable, key: string[], kept: Buffer[]): Promise<void> {
   await tx.query(
     `update original_part set unused_since = now() where user_id = $1 and unused_since is null and not sha256 = any($4)
@@ -251,7 +251,7 @@ export function purgeSome(userId: string, limit: number): Promise<number> {
       [userId, limit, limits.originals.unusedHours],
     );
     const found = [userId, decodeHashes(rows.map(({ hash }) => hash)), limits.originals.unusedHours];
-    // One that is sent again at that moment is not older any more.
+    // A part that is sent again meanwhile is kept.
     const isOld = "user_id = $1 and sha256 = any($2) and unused_since < now() - make_interval(hours => $3)";
     const { rows: gone } = await tx.query<{ object: string | null }>(
       `delete from original_part where ${isOld} and not exists (select 1 from original_use used
@@ -281,7 +281,7 @@ const columns = `original.source, original.source_id as "sourceId", original.ver
 
 export type WholeRow = OriginalRow & { head: Buffer; parts: { sha256: string; bytes: number }[] };
 
-/** As it was at one moment. */
+/** Reads a consistent version. */
 export function readOriginal(userId: string, { source, sourceId }: OriginalKey): Promise<WholeRow | undefined> {
   const key = [userId, source, sourceId];
   return snapshot(async (tx) => {

@@ -36,7 +36,7 @@ function header({ name, bytes, at }: Entry, type: "0" | "x"): Buffer {
   return block;
 }
 
-/** Its length counts itself. */
+/** The length includes itself. */
 function paxRecord(key: string, value: string): Buffer {
   const rest = ` ${key}=${value}\n`;
   const length = (digits: number) => digits + Buffer.byteLength(rest);

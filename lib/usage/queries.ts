@@ -8,13 +8,13 @@ export function countDueTraces(userId: string): Promise<number> {
   return prisma().trace.count({ where: { userId, ledgerDue: true, deletedAt: null } });
 }
 
-/** Sessions that only their upload dates, which are in no span (lib/ledger/sql/activity.ts). */
+/** Counts sessions whose only date is their upload; they are in no span (lib/ledger/sql/activity.ts). */
 export const countUndated = (userId: string): Promise<number> =>
   prisma().traceUsage.count({ where: { userId, day: new Date(0) } });
 
 export const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
-/** Names by id, of the values of the facet `project` that are a project's id. */
+/** Names by id, for values of the facet `project` that are ids. */
 export async function readProjectNames(userId: string, values: (string | null)[]): Promise<Map<string, string>> {
   const ids = [...new Set(values.filter((value) => value !== null && isId(value)))] as string[];
   if (ids.length === 0) return new Map();

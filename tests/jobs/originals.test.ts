@@ -142,7 +142,7 @@ describe("what is refused", () => {
     expect(await storedParts()).toEqual([]);
   });
 
-  test("is told by field: a head that is no age file, a recipient that is none, wrong counts", async () => {
+  test("is told by field: a head that is not an age file, a recipient that is none, wrong counts", async () => {
     const wrong: [more: object, path: string][] = [
       [{ head: Buffer.from("readable").toString("base64") }, "head"],
       [{ head: makePart(limits.originals.headBytes).bytes.toString("base64") }, "head"],

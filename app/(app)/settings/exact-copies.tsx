@@ -20,33 +20,30 @@ export async function ExactCopies({ userId }: { userId: string }) {
       <p className="text-muted">
         Sessions' files, encrypted on your machines. This server can't read them, and can't help if you lose the key.
       </p>
-      <dl className="session-details">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2">
         {key && (
-          <div>
-            <dt>Key</dt>
+          <>
+            <dt className="text-muted">Key</dt>
             <dd>
               <Fingerprint of={key.fingerprint} />{" "}
               <span className="text-muted">
                 since <Time at={key.createdAt.toISOString()} as="moment" />
               </span>
             </dd>
-          </div>
+          </>
         )}
-        <div>
-          <dt>Stored</dt>
-          <dd title={formatQuantity(bytes, "byte")}>
-            {formatQuantity(copies, "session")}, {formatBytes(bytes)}
-          </dd>
-        </div>
-        <div>
-          <dt>Machines that may keep copies</dt>
-          <dd className="[overflow-wrap:anywhere]">
-            {machines.size > 0 ? [...machines].join(", ") : "none"}{" "}
-            <a href="/devices" className="link">
-              Machines
-            </a>
-          </dd>
-        </div>
+        <dt className="text-muted">Stored</dt>
+        <dd title={formatQuantity(bytes, "byte")}>
+          {formatQuantity(copies, "session")}, {formatBytes(bytes)}
+        </dd>
+        <dt className="text-muted">Allowed for</dt>
+        <dd className="[overflow-wrap:anywhere]">
+          {machines.size > 0 ? [...machines].join(", ") : "no machine"} (
+          <a href="/devices" className="link">
+            Machines
+          </a>
+          )
+        </dd>
       </dl>
       {copies > 0 && (
         <p>

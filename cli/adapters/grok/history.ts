@@ -30,7 +30,7 @@ export function readHistoryItem(item: Fields, unhandled: Unhandled): Message[] {
   }
 }
 
-/** Words that came while the agent worked also have a reason. */
+/** Prompts that arrived while the agent worked also have a reason. */
 function readUserMessages({ content, synthetic_reason: reason }: Fields, unhandled: Unhandled): Message[] {
   const text = listTexts(content).join("\n");
   if (reason !== undefined && reason !== null && reason !== "interjection") return toNotices(text, "user");

@@ -11,7 +11,7 @@ import { overLimit } from "#lib/http/rate-limit";
 export type OauthForm = ReadonlyMap<string, string>;
 
 /**
- * @param name of the counter of a network's calls in a minute
+ * @param name of the rate limit's counter, per network and minute
  * @throws SpoorError `rate_limited`, and as `readBody`
  */
 export async function answerOauth(name: string, address: string, work: () => Promise<Response>): Promise<Response> {

@@ -69,7 +69,7 @@ const readTime = (text: string | undefined) => (text === undefined ? null : pars
 /** Makes texts storable, and records whether any changed. */
 export class Sanitizer {
   changed = false;
-  /** PostgreSQL adds these to the JSON's numbers, beyond the length of that JSON. */
+  /** The number of digits that PostgreSQL adds when it writes the JSON's numbers without exponents. */
   excessDigits = 0;
 
   readonly #clean = (text: string): string => {

@@ -14,7 +14,7 @@ function* beginnings(messages: readonly BatchMessage[]): Generator<Beginning> {
   for (const { role, content, metadata } of messages) {
     if (role !== "user" && role !== "assistant") continue;
     const start = content.slice(0, beginningCharacters[role]);
-    // A title is shown to others, too, and a secret is not recognized once it is cut.
+    // Masked first, since titles are shown to others and a cut secret is not recognized.
     yield { role, text: maskForOthers(/\S/.test(start) ? start : content), kind: readKind(metadata) };
   }
 }

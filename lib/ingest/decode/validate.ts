@@ -6,7 +6,7 @@ import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
 export const invalidBatch = (errors: FieldError[]) =>
   new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, maxFieldErrors) });
 
-/** In the order in which faults have to be corrected. */
+/** Reports faults in the order in which they must be corrected. */
 export class BatchFaults {
   readonly #fields: FieldError[] = [];
   readonly #repeated: FieldError[] = [];

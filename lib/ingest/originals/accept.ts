@@ -29,7 +29,7 @@ import { deleteObject, putObject, usesStore } from "#lib/storage/s3";
 
 const { headBytes, manifestBytes, manifestsPerMinutePerUser } = limits.originals;
 
-/** The first line of the format; all that follows it is for the recipient. */
+/** The first line of the format; only the recipient can read the rest. */
 const ageMark = Buffer.from("age-encryption.org/v1\n");
 const isAgeFile = (bytes: Buffer) => ageMark.compare(bytes, 0, Math.min(ageMark.length, bytes.length)) === 0;
 
@@ -57,7 +57,7 @@ export async function receivePart(request: Request, userId: string, sha256: stri
   return withRoom(userId, declared ?? maxBytes, async (room) => {
     const body = await readBody(request, maxBytes, room);
     if (digest(body).toString("hex") !== sha256) throw new SpoorError("invalid_part");
-    if (!isAgeFile(body)) throw new SpoorError("invalid_part", "The body is no age file.");
+    if (!isAgeFile(body)) throw new SpoorError("invalid_part", "The body is not an age file.");
     return inTurn(userId, () => storePart(userId, sha256, body));
   });
 }

@@ -9,9 +9,9 @@ import type { SegmentRequest } from "./request";
 
 /** The conversation view hides most messages, so it reads more. */
 const sizes = { all: 100, talk: 300 };
-/** To see which rows cross the edges. */
+/** Extra messages, to find rows that cross the edges. */
 const margin = 12;
-/** A single message always comes, cut at 8 MiB. */
+/** At least one message is read, cut at 8 MiB. */
 const maxBytes = 1024 * 1024;
 const { messagesPageBytes: maxMessageBytes } = limits.traces;
 /** Smaller if only a few long messages were read. */
