@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { zstdDecompressSync } from "node:zlib";
+import zlib from "node:zlib";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { supportsZstd } from "../files/byte-reader.ts";
@@ -71,7 +71,7 @@ function clean(agent: Agent, text: string, fork: Fork & { from: string }): Clean
 }
 
 function decompress(bytes: Buffer): string {
-  if (supportsZstd()) return zstdDecompressSync(bytes).toString();
+  if (supportsZstd()) return zlib.zstdDecompressSync(bytes).toString();
   throw new CommandError("failed", "The session is compressed with zstd, which needs Node 22.15 or later.");
 }
 

@@ -40,6 +40,9 @@ const inMain = async (agent: Resumable, home: string, edit: (text: string) => st
     edit,
   );
 
+/** Older ones may be written again later; Claude Code also notes what it asked. */
+const result = /^(?!\{"type":"api-request).*"(?:tool_result|\w*tool_call_output|functionResponse)"/;
+
 export const mutations: Record<string, Mutation> = {
   "a path changed inside": (agent, { home, from, to }) => inMain(agent, home, (text) => text.replaceAll(from, to)),
   "a masked secret": (agent, { home }) =>
@@ -47,7 +50,7 @@ export const mutations: Record<string, Mutation> = {
   "a dropped line": (agent, { home }) =>
     inMain(agent, home, (text) => {
       const lines = text.split("\n");
-      const at = lines.findIndex((line) => /"(?:tool_result|\w*tool_call_output|functionResponse)"/.test(line));
+      const at = lines.findLastIndex((line) => result.test(line));
       return lines.filter((_, index) => index !== at).join("\n");
     }),
   "a reordered sub-agent": async (agent, { home }) =>
