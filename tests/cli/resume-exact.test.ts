@@ -2,6 +2,8 @@ import { chmod, mkdir, readdir, readFile, realpath, symlink, writeFile } from "n
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
+import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { resume } from "../../cli/commands/resume.ts";
 import type { Context } from "../../cli/context.ts";
 import { createIdentity } from "../../cli/originals/keys.ts";
@@ -9,9 +11,9 @@ import { isOlder } from "../../cli/resume/agents.ts";
 import { checkPaths } from "../../cli/resume/paths.ts";
 import { nameClaudeProject } from "../../cli/resume/places.ts";
 import { startCopies } from "./copies.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { linesOf, parseAll, writeBelow } from "./home.ts";
 import { runInside } from "./inside.ts";
-import { claudeLines } from "./sessions.ts";
+import { claudeLines, codexLines } from "./sessions.ts";
 
 const id = "6f1c0000-0000-4000-8000-000000000001";
 /** Bytes that a text or JSON would not bring back: an escaped lone surrogate, a NUL, a number, no end of line. */
@@ -76,6 +78,27 @@ test("a Claude Code session comes back byte for byte, for the folder one is in",
   expect([...(await readFile(join(host.home, ".claude/projects", project, id, "tool-results/b.txt")))]).toEqual([
     0, 255, 10,
   ]);
+});
+
+test("Spoor reads a restored session as the one that it has, so that pushing it again adds nothing", async () => {
+  const server = await startCopies();
+  const thread = "0199aaaa-0000-7000-8000-000000000001";
+  const main = `projects/-home-ada-api/${id}.jsonl`;
+  const rollout = `sessions/2026/11/01/rollout-2026-11-01T10-00-00-${thread}.jsonl`;
+  const texts = { [main]: linesOf(...claudeLines(id, 3)), [rollout]: linesOf(...codexLines(thread, 3)) };
+  const before = await server.makeHome({
+    [`.claude/${main}`]: texts[main] ?? "",
+    [`.codex/${rollout}`]: texts[rollout] ?? "",
+  });
+  await server.add({ agent: "claude-code", sourceId: id }, { [main]: texts[main] ?? "" });
+  await server.add({ agent: "codex-cli", sourceId: thread }, { [rollout]: texts[rollout] ?? "" });
+  const host = await server.makeHome();
+  for (const one of [id, thread]) expect((await back(host, [one])).code).toBe(0);
+  for (const adapter of [claudeCode, codex]) {
+    const { sessions } = await parseAll(adapter, host);
+    expect(sessions).toHaveLength(1);
+    expect(sessions).toEqual((await parseAll(adapter, before)).sessions);
+  }
 });
 
 test("restoring twice changes nothing, nor does a file that went on but with --force", async () => {
