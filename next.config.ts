@@ -49,7 +49,7 @@ const config: NextConfig = {
 
 /**
  * Hosts that build the same sources are one release, whose pages work with each other. Ids of actions are hashed with
- * this key, which is public: nothing may be encrypted with it (tests/unit/boundaries.test.ts).
+ * this key, which is public: nothing may be encrypted with it (tests/unit/project/boundaries.test.ts).
  */
 export default async function makeConfig(phase: string): Promise<NextConfig> {
   if (phase !== PHASE_PRODUCTION_BUILD) return config;

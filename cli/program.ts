@@ -20,7 +20,6 @@ export function currentFolder(): string | undefined {
 
 declare const SPOOR_VERSION: string | undefined;
 
-/** The running client, which tests replace. */
 export const running = {
   /** npm may have linked it. */
   file: process.argv[1] ?? "",

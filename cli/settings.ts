@@ -102,11 +102,7 @@ export function findServer(host: Host, settings: Settings, option: string | unde
   return given ? parseOrigin(given) : undefined;
 }
 
-/**
- * The server of the last login must not get a token that is for another one.
- *
- * @throws as `findServer`
- */
+/** The server of the last login must not get a token that is for another one. */
 export function findTokenServer(host: Host): string | undefined {
   const named = findNamedServer(host);
   return named ? parseOrigin(named) : undefined;

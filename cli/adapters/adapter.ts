@@ -40,7 +40,7 @@ export type Message = {
   position?: number;
   role?: string;
   content: string;
-  /** Only the first of several messages with one reported usage has it. */
+  /** If several messages share one reported usage, only the first has it. */
   tokenCount?: number;
   /** ISO 8601 with an offset or Z. */
   createdAt?: string;
@@ -62,7 +62,7 @@ export type Unhandled = (type: string) => void;
 /** An adapter counts every entry (a line or list item). */
 export interface Sink {
   /**
-   * The session before must have ended.
+   * `end` must have been called for the previous session.
    *
    * @param messages the number of its messages before the checkpoint
    */
@@ -79,7 +79,6 @@ export interface Sink {
   /** Counts the entry as one without a message, on purpose. */
   skipped(): void;
   invalid(reason?: string): void;
-  /** Telemetry sends the type. */
   unhandled(type: string): void;
   /** Only an input with one session can have checkpoints. */
   checkpoint(at: Checkpoint): void;

@@ -8,7 +8,6 @@ type UnreadableAgent = {
   name: string;
   title: string;
   folders(host: Host): string[];
-  /** The end of a sentence. */
   why: string;
 };
 

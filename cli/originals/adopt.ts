@@ -9,9 +9,7 @@ export type Refusal = "longer" | "different" | "unreadable";
 
 export type Own = { recipient: string; secret: string | undefined; machine: string; device: string };
 
-/**
- * Files here that continue the copy are added to it. It is replaced only by what the same machine has rewritten.
- */
+/** Files here that continue the copy are added to it. It is replaced only by what the same machine has rewritten. */
 export async function adoptOriginal(
   remote: StoredOriginal,
   local: SessionFiles,

@@ -50,7 +50,6 @@ export async function takesOriginals(api: Api): Promise<boolean> {
   return isFields((await api.request("/api/limits")).body.originals);
 }
 
-/** @throws as `Api.request` */
 export async function fetchKey(api: Api): Promise<ServerKey | undefined> {
   try {
     const { body } = await api.request(keyPath);

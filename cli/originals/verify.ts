@@ -15,7 +15,6 @@ type Source = { api: Api; secret: string };
  * Compares a copy with the hashes in its head, and with this machine's files.
  *
  * @param local undefined if the session's files are not here
- * @throws as `Api.request`
  */
 export async function verifyOriginal(
   { source, sourceId }: Pick<ListedOriginal, "source" | "sourceId">,

@@ -30,7 +30,6 @@ type WantedProjects = {
 
 const everything: WantedProjects = { adapter: () => true, input: () => true, part: () => true };
 
-/** @throws as `ProjectRules.open` */
 export async function findProjects(context: Context, wanted: WantedProjects = everything): Promise<FoundProject[]> {
   const rules = await ProjectRules.open(context.host);
   const pictureRules = await ProjectRules.openForPictures(context.host);

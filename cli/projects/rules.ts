@@ -52,12 +52,11 @@ export class ProjectRules {
     return ProjectRules.of(host, (await areSettingsBroken(host)) ? { projects: "unknown" } : settings);
   }
 
-  /** @throws as `open` */
   static async openForPictures(host: Host): Promise<ProjectRules> {
     return ProjectRules.of(host, { projects: (await readSettings(host)).pictures });
   }
 
-  /** @returns undefined while no exact copies are sent @throws as `open` */
+  /** @returns undefined while no exact copies are sent */
   static async openForOriginals(host: Host): Promise<ProjectRules | undefined> {
     const { originals } = await readSettings(host);
     return originals === undefined ? undefined : ProjectRules.of(host, { projects: originals });

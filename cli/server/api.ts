@@ -128,7 +128,6 @@ export class Api {
 
   /**
    * @returns `unchanged` if it matches `If-None-Match`, `long` if it exceeds `maxBytes`
-   * @throws as `request`
    */
   async download(
     path: string,
@@ -224,7 +223,6 @@ function backoffSeconds(error: unknown, attempt: number): number {
   return Math.min(maxBackoffSeconds, 0.5 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-/** The client's clock, which tests replace. */
 export const clock = {
   now: (): number => performance.now(),
   sleep: async (milliseconds: number, signal?: AbortSignal): Promise<void> => {

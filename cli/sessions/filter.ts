@@ -32,7 +32,7 @@ export class SessionFilter {
     this.#host = context.host;
   }
 
-  /** Must be awaited before `leavesOut`. @throws as `ProjectRules.open` */
+  /** Must be awaited before `leavesOut`. */
   async open(): Promise<void> {
     this.#rules ??= await ProjectRules.open(this.#host);
     this.#pictureRules ??= await ProjectRules.openForPictures(this.#host);

@@ -23,7 +23,6 @@ export type KeptSession = { source: string; sourceId: string } & Kept;
 /** The server no longer knows a job that is `gone`. */
 export const isFinished = (status: string): boolean => ["succeeded", "failed", "gone"].includes(status);
 
-/** @throws as `Api.request` */
 export async function waitForJob(api: Api, jobId: string, patienceSeconds: number): Promise<IngestJob> {
   const deadline = clock.now() + patienceSeconds * 1000;
   for (let milliseconds = 50; ; milliseconds = Math.min(2000, milliseconds * 1.5)) {

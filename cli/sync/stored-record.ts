@@ -17,7 +17,6 @@ export type SentJob = {
   error?: string;
 };
 
-/** Older clients stored the hash alone. */
 const toState = (stored: SentState | string): SentState =>
   typeof stored === "string" ? { hash: stored, counts: [], digest: "" } : stored;
 

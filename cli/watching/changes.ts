@@ -141,7 +141,6 @@ export class Changes {
     }
   }
 
-  /** Makes the next round search everything. */
   forget(): void {
     this.#sweepAt = 0;
     this.#wake();

@@ -65,7 +65,6 @@ export function parseBranch(value: unknown): string | undefined {
   return name === "HEAD" || name === "" ? undefined : name;
 }
 
-/** Returns undefined for anything else. */
 export const parseHash = (value: unknown): string | undefined =>
   typeof value === "string" && /^[0-9a-f]{7,64}$/i.test(value) ? value.toLowerCase() : undefined;
 

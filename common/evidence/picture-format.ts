@@ -9,7 +9,6 @@ const formats = {
 export type PictureType = keyof typeof formats;
 export const pictureTypes = Object.keys(formats) as [PictureType, ...PictureType[]];
 
-/** Returns undefined for anything else. */
 export function findPictureType(bytes: Buffer): PictureType | undefined {
   const head = bytes.toString("latin1", 0, 12);
   return pictureTypes.find((type) => formats[type](head));

@@ -95,7 +95,7 @@ function parseText(inside: string): string | undefined {
   try {
     return JSON.parse(`"${inside}"`) as string;
   } catch {
-    return undefined; // the text ends within an escape
+    return undefined;
   }
 }
 

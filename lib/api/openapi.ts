@@ -14,7 +14,7 @@ import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
 import { messageShape } from "#lib/messages/schema";
 import { traceShape } from "#lib/traces/schema";
 
-/** The same as in package.json (tests/unit/openapi.test.ts). */
+/** The same as in package.json (tests/unit/project/openapi.test.ts). */
 const version = "0.3.0";
 
 function successAnswer(

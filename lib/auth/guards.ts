@@ -35,7 +35,6 @@ async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefin
   return { id, name, email, role: role ?? "member", twoFactorEnabled: twoFactorEnabled ?? false, signInId };
 }
 
-/** Looked up once per request. */
 export const currentUser = cache(async (): Promise<SignedInUser | undefined> => readUser(await headers()));
 
 const factorPage = "/settings/two-factor";
@@ -58,10 +57,7 @@ export async function requireAnyUser(returnTo: string): Promise<SignedInUser> {
   return user;
 }
 
-/**
- * For routes of mode cookie; a change has to come from this server's own pages.
- * @throws SpoorError `missing_token`, `access_denied`
- */
+/** For routes of mode cookie; a change has to come from this server's own pages. */
 export async function requireCookie(
   request: Request,
   detail = "Sign in with a browser.",
@@ -74,16 +70,13 @@ export async function requireCookie(
   return { via: "cookie", userId: user.id };
 }
 
-/** For routes of mode bearer. @throws SpoorError `missing_token`, `invalid_token` */
+/** For routes of mode bearer. */
 export async function requireToken(request: Request, address: string): Promise<Caller & { via: "bearer" }> {
   const { userId, ...token } = await requireBearer(request.headers.get("authorization"), address);
   return { via: "bearer", userId, token };
 }
 
-/**
- * A browser may do everything, a token what its scopes allow; without a scope only a machine's token is enough.
- * @throws SpoorError `access_denied`
- */
+/** A browser may do everything, a token what its scopes allow; without a scope only a machine's token is enough. */
 export function requireScope(caller: Caller, needed: NeededScope): void {
   if (caller.via === "cookie") return;
   const { scopes, isOfAgent } = caller.token;
@@ -117,16 +110,13 @@ export async function optionalToken(
   }
 }
 
-/**
- * For routes of mode cookie-or-bearer; a token takes precedence.
- * @throws SpoorError `missing_token`, `invalid_token`, `access_denied`
- */
+/** For routes of mode cookie-or-bearer; a token takes precedence. */
 export async function requireCaller(request: Request, address: string): Promise<Caller> {
   if (request.headers.has("authorization")) return requireToken(request, address);
   return requireCookie(request, "Sign in, or send a token: Authorization: Bearer <token>.");
 }
 
-/** Browsers send `Origin` with every change, so a missing one is refused. @throws SpoorError `access_denied` */
+/** Browsers send `Origin` with every change, so a missing one is refused. */
 export function requireSameOrigin(requestHeaders: Headers): void {
   const site = requestHeaders.get("sec-fetch-site");
   const sameOrigin = requestHeaders.get("origin") === new URL(env().BASE_URL).origin;

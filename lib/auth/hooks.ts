@@ -2,7 +2,6 @@ import "server-only";
 import type { BetterAuthPlugin, GenericEndpointContext } from "better-auth";
 import { APIError, createAuthMiddleware } from "better-auth/api";
 import { logSecurity, readOrigin } from "#lib/auth/audit";
-import { findLocalPath } from "#lib/auth/local-path";
 import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/passwords/passwords";
 import { isGuess, limitGuess, rememberBrowser, settleGuess } from "#lib/auth/sign-in/guesses";
 import { type HookContext, spendCode } from "#lib/auth/sign-in/second-factor";
@@ -11,7 +10,7 @@ import { callbackPath, leadToSecondFactor } from "#lib/auth/sign-in/two-factor";
 import { noteEvent } from "#lib/auth/trail";
 import { env } from "#lib/core/env";
 import { limits } from "#lib/core/limits";
-import { getNetwork } from "#lib/http/address";
+import { findLocalPath, getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 
 const targets = ["callbackURL", "errorCallbackURL", "newUserCallbackURL", "redirectTo"];

@@ -133,7 +133,6 @@ export type ListedToken = CliToken & Pick<CliTokenRow, "lastUsedAt" | "lastUsedI
 /** The page's time grows with their number. */
 export const maxListedTokens = 200;
 
-/** Newest first. */
 export async function listTokens(userId: string): Promise<ListedToken[]> {
   const rows = await prisma().cliToken.findMany({
     // Those without scopes belong to agents.
@@ -226,7 +225,6 @@ export const isSilentSince = (heardAt: Date, now: Date): boolean =>
 
 type SeenToken = { machine: string; lastUsedAt: Date | null };
 
-/** Longest silence first. */
 export function silentMachines(tokens: SeenToken[], now: Date): { machine: string; heardAt: Date }[] {
   const heard = new Map<string, Date | undefined>();
   for (const { machine, lastUsedAt } of tokens) {

@@ -244,11 +244,7 @@ export function logLevel(): (typeof logLevels)[number] {
   return logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info";
 }
 
-/**
- * Workers and migrations need their own database sessions.
- *
- * @throws as `requiredEnv`
- */
+/** Workers and migrations need their own database sessions. */
 export const directDatabaseUrl = (): string => env().DIRECT_DATABASE_URL ?? requiredEnv("DATABASE_URL");
 
 /** @throws EnvError that names it */

@@ -110,7 +110,6 @@ export class EnvError extends Error {
   override name = "EnvError";
 }
 
-/** The exit code is 2. */
 export class UsageError extends EnvError {
   override name = "UsageError";
 }
@@ -135,7 +134,6 @@ export const insufficientScope = (needed: string) =>
 
 const outageCodes = new Set<string>([
   "unavailable" satisfies ErrorCode,
-  // The socket.
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",

@@ -31,7 +31,6 @@ export const limits = {
     maxQueuedJobsPerUser: 10_000,
     maxReplays: 1000,
     failedUploadDays: 30,
-    // The whole form is in memory.
     maxFormBytes: 16 * MiB,
   },
   /** References beyond these limits become placeholders. `bytes` and `pixels` limit one picture. */
@@ -227,7 +226,6 @@ export const maxPictureBytes = (): number => Math.min(limits.pictures.bytes, env
 
 export const maxPartBytes = (): number => Math.min(limits.originals.partBytes, env().INGEST_MAX_WIRE_BYTES);
 
-/** The body of `GET /api/limits`. */
 export function publicLimits() {
   const {
     ingest,

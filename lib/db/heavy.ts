@@ -55,7 +55,6 @@ export async function heavyTurn<T>(userId: string, work: () => Promise<T>, patie
   }
 }
 
-/** @throws as `heavyTurn` */
 export function heavyRead<T>(
   userId: string,
   work: (tx: pg.PoolClient) => Promise<T>,
@@ -68,7 +67,6 @@ export function heavyRead<T>(
 
 /**
  * @returns a function that ends it
- * @throws as `heavyTurn`
  */
 export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
   const detail = `Other ${kind === "sharedOutline" ? "outline" : kind}s of yours are running. Wait until one is done.`;

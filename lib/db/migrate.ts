@@ -9,7 +9,6 @@ import { pendingMigrations } from "#lib/db/migrations";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { distributeAdded } from "#lib/db/sql/distribute";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
-import { splitStatements } from "#lib/db/statements";
 
 const ownFolder = resolve("prisma/migrations");
 /**
@@ -102,4 +101,25 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
       await sleep(lockPauseMs);
     }
   }
+}
+
+/** A semicolon inside these ends no statement (PostgreSQL 18, section 4.1). Nested comments are not supported. */
+const opaque = String.raw`\b[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/`;
+
+/** Splits a script into statements, without their semicolons. */
+export function splitStatements(script: string): string[] {
+  const statements: string[] = [];
+  let begin = 0;
+  let isEmpty = true;
+  const end = (at: number) => {
+    if (!isEmpty) statements.push(script.slice(begin, at).trim());
+    begin = at + 1;
+    isEmpty = true;
+  };
+  for (const { 0: token, index } of script.matchAll(new RegExp(`${opaque}|;|[^]`, "g"))) {
+    if (token === ";") end(index);
+    else if (!/^(?:\s|--|\/\*)/.test(token)) isEmpty = false;
+  }
+  end(script.length);
+  return statements;
 }

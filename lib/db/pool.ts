@@ -34,7 +34,6 @@ type StatementLimit = { usual: number; wanted: () => number };
 
 /** Behind a pooler in transaction mode (PgBouncer) a setting of the session would reach other clients. */
 export class LimitedPool extends pg.Pool {
-  /** Known with the first connection. */
   isPooled = false;
   readonly #limit: StatementLimit;
 

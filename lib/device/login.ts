@@ -34,10 +34,7 @@ export function normalizeUserCode(typed: string): string | undefined {
 
 const { device } = limits;
 
-/**
- * RFC 8628, section 3.2. The URIs come from `BASE_URL`, never from the request.
- * @throws SpoorError `rate_limited`
- */
+/** RFC 8628, section 3.2. The URIs come from `BASE_URL`, never from the request. */
 export async function startLogin(
   machine: string,
   from: AuditOrigin,
@@ -92,10 +89,7 @@ async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userC
 
 type PollResponse = z.input<typeof pollResponse>;
 
-/**
- * RFC 8628, section 3.4. The first poll after the approval creates the token.
- * @throws SpoorError `slow_down`, `invalid_grant`, `access_denied`, `already_consumed`, `expired_token`
- */
+/** RFC 8628, section 3.4. The first poll after the approval creates the token. */
 export async function pollLogin(deviceCode: string, from: AuditOrigin): Promise<PollResponse> {
   const hash = sha256(deviceCode);
   await limitPolls(hash.toString("base64url"), from.address);

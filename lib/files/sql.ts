@@ -65,7 +65,6 @@ type TouchingRow = FileRow & {
   dated: boolean;
 };
 
-/** Newest activity first. */
 export async function readTouching(
   tx: PoolClient,
   userId: string,

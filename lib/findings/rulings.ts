@@ -48,10 +48,7 @@ export async function decide(
 /** Everywhere without `projectId`; forever without `until`. */
 type MaskingOf = { projectId?: string | undefined; until?: Date | undefined };
 
-/**
- * Applies to certain secrets in future uploads.
- * @throws SpoorError `not_found`
- */
+/** Applies to certain secrets in future uploads. */
 export async function setMasking(
   userId: string,
   masks: boolean,

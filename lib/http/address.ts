@@ -1,6 +1,7 @@
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { env } from "#lib/core/env";
 import { log } from "#lib/core/log";
+import "server-only";
 
 /** server/http/client-address.ts sets it on every request. */
 export const clientAddressHeader = "x-spoor-client-address";
@@ -53,3 +54,23 @@ const untrustedProxyNote =
   "Requests come through a proxy that TRUSTED_PROXIES does not name, so all callers share the proxy's address in rate limits and in the audit trail. Set TRUSTED_PROXIES to the proxy's address.";
 
 export const proxyNote = (): string | undefined => (known.hasUntrustedProxy ? untrustedProxyNote : undefined);
+
+/** Control characters, and before the query a backslash or an escaped slash or backslash. */
+const foreign = /\p{Cc}|^[^?#]*(?:\\|%2f|%5c)/iu;
+
+/**
+ * Resolves a path as a browser does, against BASE_URL.
+ * @returns undefined for another origin, or a `//` that could be read as one
+ */
+export function findLocalPath(path: unknown): string | undefined {
+  if (typeof path !== "string" || !path.startsWith("/") || foreign.test(path)) return undefined;
+  const base = new URL(env().BASE_URL);
+  if (!URL.canParse(path, base)) return undefined;
+  const { origin, pathname, search, hash } = new URL(path, base);
+  if (origin !== base.origin || pathname.includes("//")) return undefined;
+  return `${pathname}${search}${hash}`.replaceAll("\\", "%5C");
+}
+
+export function localPath(path: string | undefined | null): string {
+  return findLocalPath(path) ?? "/";
+}

@@ -5,7 +5,6 @@ import { free } from "#lib/core/memory";
 import { openArrival } from "#lib/http/arrival";
 import { withBlock } from "#lib/http/body-memory";
 
-/** @throws SpoorError `unsupported_media_type` */
 export function requireJsonType(request: Request): void {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
@@ -36,7 +35,7 @@ export async function readBody(request: Request, maxBytes: number, room?: Room):
   return (await receive(request, maxBytes, { room })) as Buffer<ArrayBuffer>;
 }
 
-/** The body's memory is reused afterwards. @throws SpoorError as `readBody` */
+/** The body's memory is reused afterwards. */
 export function withBody<T>(
   request: Request,
   maxBytes: number,

@@ -55,7 +55,6 @@ const listedColumns = {
   upload: { select: { removedAt: true } },
 } satisfies Prisma.IngestJobSelect;
 
-/** @throws SpoorError `not_found` */
 export async function getJob(userId: string, jobId: string): Promise<Job> {
   const row = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },
@@ -70,7 +69,6 @@ export async function getJob(userId: string, jobId: string): Promise<Job> {
   };
 }
 
-/** @throws SpoorError `not_found` */
 export async function getListedJob(userId: string, jobId: string): Promise<ListedJob & { keptTraces: KeptTrace[] }> {
   const row = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },
@@ -117,7 +115,6 @@ export async function hasOpenJobs(): Promise<boolean> {
 
 export type WrittenSession = { id: string; title: string };
 
-/** In the order of their ids. */
 export async function listWrittenSessions(userId: string, jobId: string, max: number): Promise<WrittenSession[]> {
   const job = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },

@@ -85,8 +85,6 @@ export type LedgerPart<Found> = {
   /** Grown traces that must be read from the start because a field of the trace changed. */
   findStale?(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>>;
   begin(trace: LedgerTrace, from: number): TraceReader<Found>;
-  /** None of the traces is deleted. */
   write(tx: PoolClient, userId: string, traces: Finding<Found>[]): Promise<ColumnsByTrace>;
-  /** May return columns of relatives. */
   remove(tx: PoolClient, userId: string, traceIds: string[]): Promise<ColumnsByTrace | undefined>;
 };

@@ -5,6 +5,7 @@ import { isOutage, isOverload, SpoorError } from "#lib/core/errors";
 import { exactText } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { log } from "#lib/core/log";
+import { overLimit } from "#lib/http/rate-limit";
 import { AgentAnswer, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { findFileHistory } from "#lib/mcp/tools/files";
@@ -13,9 +14,8 @@ import { addMessages, readSession } from "#lib/mcp/tools/read-session";
 import { listRecent } from "#lib/mcp/tools/recent";
 import { searchSessions } from "#lib/mcp/tools/search";
 import { sessionSummary, summarizeTrace } from "#lib/mcp/tools/summary";
-import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
-import { within } from "#lib/mcp/tools/tool";
-import type { MakeServer } from "#lib/mcp/transport";
+import { type AgentReader, type Tool, within } from "#lib/mcp/tools/tool";
+import { type MakeServer, type McpCall, openTransport } from "#lib/mcp/transport";
 import { getTrace, listTraces } from "#lib/traces/queries";
 
 const instructions =
@@ -37,10 +37,7 @@ const capabilities = { tools: fixed, resources: fixed, prompts: fixed };
 const maxResources = 20;
 
 /** The first call that needs the SDK loads it. */
-export function serverMaker(
-  { McpServer, ResourceTemplate, ResourceNotFoundError }: typeof Sdk,
-  version: string,
-): MakeServer {
+function serverMaker({ McpServer, ResourceTemplate, ResourceNotFoundError }: typeof Sdk, version: string): MakeServer {
   return (reader) => {
     const server = new McpServer({ name: "spoor", title: "Spoor", version }, { instructions, capabilities });
     for (const tool of tools) addTool(server, tool, reader);
@@ -148,4 +145,21 @@ function addPrompts(server: Sdk.McpServer): void {
       );
     },
   );
+}
+
+let loaded: Promise<(call: McpCall) => Promise<Response>> | undefined;
+
+/** @throws SpoorError `access_denied` for another site's page, `rate_limited` */
+export async function answerCall(request: Request, body: unknown, reader: AgentReader): Promise<Response> {
+  const wait = await overLimit("mcp", reader.userId, { points: limits.mcp.callsPerMinutePerUser, seconds: 60 });
+  if (wait !== undefined) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
+  loaded ??= load();
+  const answer = await loaded;
+  return answer({ request, body, reader });
+}
+
+/** The SDK is about a megabyte that no other route needs. */
+async function load() {
+  const sdk = await import("@modelcontextprotocol/server");
+  return openTransport(sdk, serverMaker(sdk, "1"));
 }

@@ -57,7 +57,6 @@ function callText(call: Call, result: ToolResult | undefined): string {
     .join("\n");
 }
 
-/** Without tools; masked and shortened. */
 export const saidIn = (message: Message): string =>
   splitPieces({ ...message, content: scanned(message.content) })
     .flatMap((piece) => (piece.type === "text" && piece.kind === "assistant" ? piece.text.trim() : []))

@@ -19,7 +19,6 @@ type PartOptions = { after?: number | undefined; limit?: number; maxBytes?: numb
 /**
  * @param wanted.maxBytes bound on all parts, apart from the first message
  * @param wanted.patience applies to the first part
- * @throws as `heavyTurn`
  */
 export async function* readParts(
   userId: string,

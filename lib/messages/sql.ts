@@ -22,7 +22,6 @@ const cuts = {
 /** Measured once, since metadata of hundreds of megabytes takes seconds. */
 const measured = `lateral (select ${size} as bytes offset 0) as measured`;
 
-/** `max` null allows any size. */
 const columnsUpTo = (max: `$${number}`, cut: keyof typeof cuts) => {
   const isWhole = `${max}::int is null or bytes <= ${max}`;
   return `position, role, token_count as "tokenCount", created_at as "createdAt", bytes,

@@ -16,7 +16,6 @@ export async function hasWorker(): Promise<boolean> {
 /** Processes that do a worker's work for a while share this id, so `/api/ready` and `/uploads` see one worker. */
 export const substituteId = "00000000-0000-4000-8000-00000000c404";
 
-/** Three heartbeats of a worker. */
 const missedSeconds = 30;
 
 /** Returns true if a dedicated worker runs, so that no other process has to do its work. */

@@ -1,4 +1,3 @@
-// Loaded only if /api/metrics is enabled.
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 

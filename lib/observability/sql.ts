@@ -8,7 +8,6 @@ export async function pingDatabase(): Promise<void> {
   await pool().query("select 1");
 }
 
-/** Reads the database's clock. */
 export async function readTime(): Promise<Date> {
   const { rows } = await pool().query<{ now: Date }>("select clock_timestamp() as now");
   return rows[0]?.now ?? new Date();

@@ -4,7 +4,6 @@ import { SpoorError } from "#lib/core/errors";
  * RFC 9110, section 13.1. Some proxies weaken an entity tag.
  *
  * @returns what the client has seen; undefined for nothing
- * @throws SpoorError `precondition_required`
  */
 export function readCondition(headers: Headers): string | undefined {
   if (headers.get("if-none-match")?.trim() === "*") return undefined;

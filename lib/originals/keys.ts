@@ -20,7 +20,6 @@ export async function findKey(userId: string): Promise<OwnKey | undefined> {
 
 /**
  * @param seen the fingerprint of the key that it replaces; undefined for none
- * @throws SpoorError `precondition_failed`
  */
 export async function setKey(
   userId: string,

@@ -25,7 +25,6 @@ const tell = <Row extends OriginalRow>({ recipient, plainBytes, storedBytes, upd
   updatedAt: updatedAt.toISOString(),
 });
 
-/** @throws SpoorError `not_found` */
 export async function getOriginal(userId: string, key: OriginalKey) {
   const row = await readOriginal(userId, key);
   if (!row) throw notFound();
@@ -33,7 +32,6 @@ export async function getOriginal(userId: string, key: OriginalKey) {
   return { ok: true as const, ...tell(rest), recipient: row.recipient, head: head.toString("base64"), parts };
 }
 
-/** Without head and parts. */
 export async function describeOriginal(userId: string, key: OriginalKey) {
   const row = await findOriginal(userId, key);
   return row && tell(row);

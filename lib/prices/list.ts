@@ -98,7 +98,6 @@ export function applyPriceList(list: PriceList, from: string): void {
   current = from;
 }
 
-/** `generation` changes with each list. */
 export const priceListInUse = (): { generation: number; from: string } => ({ generation, from: current });
 
 /** The list of 2026 has 1.1 MB. */

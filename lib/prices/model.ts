@@ -50,7 +50,6 @@ const providers: Record<string, string> = {
   togetherai: "together",
 };
 
-/** Routers and prefixes; the model follows. */
 const routes = new Set([
   "litellm",
   "vercel",

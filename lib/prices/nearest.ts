@@ -11,7 +11,6 @@ type VersionParts = { prefix: string; version: [number, number]; suffix: string 
 /** The largest router lists models that are missing elsewhere. */
 const router = "openrouter";
 
-/** `isSecond`: from the second list. */
 type Nearest = Listed & { isSecond: boolean };
 
 /**

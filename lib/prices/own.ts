@@ -118,10 +118,7 @@ function fits(pattern: string, name: string): boolean {
 
 let own: OwnPrices | undefined;
 
-/**
- * Read once; changes apply after a restart.
- * @throws EnvError
- */
+/** Read once; changes apply after a restart. */
 export function ownPrices(): OwnPrices {
   own ??= readOwnPrices(env().PRICES_FILE);
   return own;

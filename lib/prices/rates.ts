@@ -20,7 +20,6 @@ export function decimal(value: number): bigint {
 
 const times = (a: bigint, b: bigint): bigint => (a * b) / one;
 
-/** Rounds halves up. */
 export const rounded = (value: bigint): bigint => (value + one / 2n) / one;
 
 /** `request` is charged per answer. */

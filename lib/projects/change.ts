@@ -10,10 +10,7 @@ import { getAliasKey, type ProjectAlias, projectName } from "#lib/transcript/pro
 /** Seconds that a request moves traces itself; a worker moves the rest. */
 const ownSeconds = 2;
 
-/**
- * The ledger keeps a name given by a person.
- * @throws SpoorError `not_found`
- */
+/** The ledger keeps a name given by a person. */
 export async function renameProject(userId: string, id: string, name: string): Promise<void> {
   const { count } = await prisma().project.updateMany({
     where: { userId, id, mergedInto: null },

@@ -22,7 +22,6 @@ type LinkedRow = {
   evidence: string;
 };
 
-/** `pg` returns sums as text. */
 type TotalRow = {
   sessions: number;
   subagents: number;

@@ -7,9 +7,7 @@ import { commitLater } from "#lib/queue/sql";
 
 const connections = { statements: 2, listening: 1 };
 
-/**
- * If the wall clock were set back, pg-boss would look for killed workers' entries later by the same time.
- */
+/** If the wall clock were set back, pg-boss would look for killed workers' entries later by the same time. */
 const steadyClock: Clock = { ...systemClock, now: () => Math.floor(performance.timeOrigin + performance.now()) };
 
 export const queueConnections = connections.statements + connections.listening;

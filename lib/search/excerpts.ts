@@ -128,7 +128,6 @@ function summarize(messages: MessageText[], best: ScoredMessage[], query: Search
   for (const scored of best) {
     if (excerpts.length === maxExcerpts) break;
     const excerpt = makeExcerpt(scored, query);
-    // Some agents record a text twice.
     if (excerpts.some(({ text, speaker }) => text === excerpt.text && speaker === excerpt.speaker)) continue;
     excerpts.push(excerpt);
     shown.add(scored);

@@ -1,4 +1,3 @@
-// Splits queries into terms (docs/search.md).
 import { SpoorError } from "#lib/core/errors";
 import { composed } from "#lib/search/index/terms";
 

@@ -115,7 +115,6 @@ function addUnit({ groups, units }: Parsed, unit: QueryUnit, term: QueryTerm): v
 
 export const isFact = ({ fact }: QueryUnit) => fact !== undefined;
 
-/** Undefined for punctuation alone. */
 function readTerm(term: QueryTerm, { files, rows }: Parsed): QueryUnit | undefined {
   const { filter, text, excluded, written } = term;
   if (!filter) return parseUnit(text, term.quoted);
@@ -207,7 +206,6 @@ export function isQuery(text: string): boolean {
   return findQueryProblem(text) === undefined;
 }
 
-/** @throws SpoorError as `parseQuery` */
 export const isRanked = (text: string): boolean => parseQuery(text).units.length > 0;
 
 export function findQueryProblem(text: string): string | undefined {

@@ -95,7 +95,6 @@ export async function listHits(
   return scanned || lookUpHits(tx, scope, [...iterateHits(hits)], limit);
 }
 
-/** Unordered. */
 export async function someHits(tx: PoolClient, search: Hitting, limit: number): Promise<string[]> {
   const { userId, selection, hits } = search;
   if (countRowsToScan(hits, limit) > 0) return listHits(tx, search, { limit });

@@ -66,7 +66,6 @@ export async function shareTrace(
   return `${env().BASE_URL}/shared/${token}`;
 }
 
-/** Newest first. */
 export async function listShares(userId: string, traceId?: string): Promise<Share[]> {
   const shares = await prisma().traceShare.findMany({
     where: { userId, ...(traceId === undefined ? {} : { traceId }), ...isOpen() },
@@ -115,7 +114,6 @@ export async function revokeShare(userId: string, id: string, from: AuditOrigin)
   });
 }
 
-/** `version` changes with the trace's messages. */
 export type OpenedShare = { userId: string; traceId: string; expiresAt: Date | null; shown: Sharing; version: string };
 
 const attempts = { points: 60, seconds: 600 };

@@ -26,19 +26,16 @@ const partName = new RegExp(`^(${id})/([0-9a-f]{64})\\.${id}\\.age$`);
 
 const withoutPrefix = (key: string) => (key.startsWith(getStorePrefix()) ? key.slice(getStorePrefix().length) : "");
 
-/** Returns undefined for any other object. */
 export function parseUploadKey(key: string): { userId: string; jobId: string } | undefined {
   const [, userId, jobId] = name.exec(withoutPrefix(key)) ?? [];
   return userId && jobId ? { userId, jobId } : undefined;
 }
 
-/** Returns undefined for any other object. */
 export function parsePictureKey(key: string): { userId: string; sha256: string } | undefined {
   const [, userId, sha256] = pictureName.exec(withoutPrefix(key)) ?? [];
   return userId && sha256 ? { userId, sha256 } : undefined;
 }
 
-/** Returns undefined for any other object. */
 export function parsePartKey(key: string): { userId: string; sha256: string } | undefined {
   const [, userId, sha256] = partName.exec(withoutPrefix(key)) ?? [];
   return userId && sha256 ? { userId, sha256 } : undefined;
@@ -51,7 +48,6 @@ type Owner = { userId: string; jobId: string };
 /**
  * Bodies go to the S3 store before their rows, so that no job lacks its body; a sweep (lib/ingest/raw/removal.ts)
  * deletes the others.
- * @throws StoreOutageError
  */
 export async function placeBody({ userId, jobId }: Owner, body: Uint8Array<ArrayBuffer>): Promise<PlacedBody> {
   const object = makeUploadKey(userId, jobId);

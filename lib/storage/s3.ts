@@ -88,11 +88,7 @@ async function call<T>(
   }
 }
 
-/**
- * Returns once the object is stored permanently.
- *
- * @throws StoreOutageError
- */
+/** Returns once the object is stored permanently. */
 export async function putObject(userId: string, key: string, body: Uint8Array): Promise<void> {
   await call(userId, body.byteLength, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(
@@ -133,7 +129,6 @@ export function readObject(
   });
 }
 
-/** @throws StoreOutageError */
 export async function deleteObject(key: string): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal }),
@@ -153,7 +148,6 @@ export async function listObjects(prefix: string, after?: string): Promise<Store
   }));
 }
 
-/** @throws StoreOutageError */
 export async function pingStore(): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.HeadBucketCommand({ Bucket }), {

@@ -25,7 +25,7 @@ function listBudgets(sender: ReportSender, address: string): TelemetryBudget[] {
   ];
 }
 
-/** Called before the body is read. @throws SpoorError `rate_limited` */
+/** Called before the body is read. */
 export async function requireBudget(sender: ReportSender, address: string): Promise<void> {
   const waits = await Promise.all(
     listBudgets(sender, address).map(({ name, key, window }) => getWaitSeconds(name, key, window)),
@@ -37,7 +37,6 @@ export async function requireBudget(sender: ReportSender, address: string): Prom
 /**
  * A report that is then not stored stays counted.
  * @param bytes of the body
- * @throws SpoorError `rate_limited`
  */
 export async function spendBudget(
   submission: Submission,

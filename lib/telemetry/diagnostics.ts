@@ -110,7 +110,6 @@ function worstFirst(a: AdapterHealth, b: AdapterHealth): number {
 /** Neither text contains U+0000 (lib/telemetry/schema.ts). */
 const toKey = (adapter: string, cliVersion: string) => `${adapter}\0${cliVersion}`;
 
-/** Newest first. */
 function groupVersions(rows: Awaited<ReturnType<typeof readVersions>>): Map<string, VersionHealth[]> {
   const found = groupByAdapter(rows);
   for (const [adapter, versions] of found) {

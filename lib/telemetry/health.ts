@@ -12,7 +12,6 @@ export type ScanSums = {
 
 export type VersionHealth = ScanSums & { cliVersion: string; seenAt: Date };
 
-/** Shares from 0 to 1. */
 export type ScanShares = { empty: number; lost: number; rejected: number };
 
 /**
@@ -34,7 +33,6 @@ export const findWorst = ({ empty, lost, rejected }: ScanShares) => Math.max(emp
 
 export type HealthVerdict = {
   change: "broke" | "worse" | "better" | "same" | "first";
-  /** The share that changed most. */
   about: keyof ScanShares;
 };
 
@@ -67,6 +65,5 @@ export function compareVersions(a: string, b: string): number {
 
 const text = new Intl.Collator("en", { numeric: true });
 
-/** Tolerates `v1.2.3` and `1.2`. */
 const parseVersion = (version: string) =>
   /^v?\d/.test(version) ? semver.coerce(version, { includePrerelease: true }) : null;

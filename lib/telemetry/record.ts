@@ -48,7 +48,7 @@ export async function purgeReports(): Promise<number> {
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
-/** Called before the body is read. @throws SpoorError `rate_limited` */
+/** Called before the body is read. */
 export async function limitAddress(address: string): Promise<void> {
   throwIfLimited(
     await overLimit("telemetry-ip", getNetwork(address), { points: telemetry.perMinutePerIp, seconds: 60 }),

@@ -11,7 +11,6 @@ const bounds = { pairsPerDay: 200, typesPerDay: 50, anonymousTypesPerDay: 20, ty
 /** Sums stop at the largest integer in JSON. */
 const maxSum = Number.MAX_SAFE_INTEGER;
 
-/** Undefined without a token. */
 export type ReportSender = { userId: string; machine: string } | undefined;
 
 /** `troubled` means that something was not understood or was rejected. */

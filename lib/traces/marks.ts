@@ -34,7 +34,7 @@ function toUpdate({ title, starred, archived, note, tags }: TraceMarks): Prisma.
     ...(archived !== undefined && { archivedAt: archived ? new Date() : null }),
     ...(note !== undefined && { note: note || null }),
     ...(tags !== undefined && { tags }),
-    ...(isText && { searchPending: true }), // these are searched
+    ...(isText && { searchPending: true }),
   };
 }
 

@@ -38,7 +38,6 @@ const maxMasked = 32 * 1024 * 1024;
 /**
  * Readers of a user's shared sessions wait for each other, and never delay the user.
  * @returns undefined if it is too long to be masked
- * @throws as `readOutline`
  */
 export async function readOutlineForOthers(
   userId: string,

@@ -5,7 +5,6 @@ import { findStored, hasStored } from "#lib/messages/pictures/sql";
 import type { Message } from "#lib/messages/schema";
 import { readReferences, type ShownPicture } from "#lib/transcript/pictures";
 
-/** @throws SpoorError as `readPicture` */
 export async function getPicture(userId: string, traceId: string, sha256: string): Promise<Response> {
   return toPictureResponse(await readPicture({ userId, traceId, ...wholeRange, turn: userId }, sha256));
 }

@@ -136,7 +136,7 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
   const onFirst = (ids: string[], areAll: boolean) => {
     if (offset > 0 || !(ids.length === page.limit || (areAll && ids.length < page.limit))) return;
     early = read(ids);
-    early.catch(() => {}); // its caller handles the error
+    early.catch(() => {});
   };
   const { traces: ranked, ...ranking } = await rankTraces(
     userId,

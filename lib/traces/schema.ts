@@ -182,7 +182,6 @@ export const tagName = z
       .regex(/^[^,]*$/, "must not contain commas"),
   );
 
-/** Missing fields stay unchanged. */
 export const marksShape = z
   .object({
     title: z.string().max(limits.trace.title).transform(oneLine).nullable(),

@@ -32,7 +32,6 @@ export async function readCircumstances(userId: string, traceId: string): Promis
   return { machine: trace?.machine ?? null, models, context };
 }
 
-/** Most answers first. */
 const readUses = (userId: string, traceId: string) =>
   prisma().messageUsage.groupBy({
     by: ["model", "serviceTier"],

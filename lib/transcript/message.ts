@@ -9,7 +9,6 @@ export type ReaderMessage = {
   /** ISO 8601 */
   createdAt: string | null;
   metadata: Record<string, unknown> | null;
-  /** In the order of their placeholders. */
   pictures?: ShownPicture[];
 };
 
@@ -64,7 +63,6 @@ export type RowPart = {
   kind: PartKind;
   title: string;
   tool?: string;
-  /** The agent's reason for the call. */
   note?: string;
   /** A size such as "34 lines" or "12 hits". */
   amount?: string;
@@ -90,12 +88,10 @@ export type ReaderRow = {
   gapBefore: { since: string; seconds: number } | null;
   turnStart: boolean;
   failed: boolean;
-  /** The conversation view shows it. */
   talk: boolean;
   /** Set on the turn's last answer. */
   turnChanges: { files: number; added: number; removed: number } | null;
   parts: RowPart[];
-  /** The quiet tools of a group. */
   members: ReaderRow[];
 };
 

@@ -29,7 +29,6 @@ export type Outline = {
 type NamedPosition = { position: number; title: string };
 
 export type Turn = NamedPosition & {
-  /** Seconds since 1970 */
   at: number | null;
   tools: number;
   errors: number;

@@ -1,4 +1,3 @@
-/** Trimmed; skips lines without words. */
 export function firstLine(text: string, max = 200): string {
   const start = text.search(/\S/);
   if (start === -1) return "";
@@ -7,7 +6,6 @@ export function firstLine(text: string, max = 200): string {
   return line.length <= max ? line : `${cut(line, max - 1)}…`;
 }
 
-/** Never splits a surrogate pair. */
 export function cut(text: string, length: number): string {
   return text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);
 }

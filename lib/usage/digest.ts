@@ -23,7 +23,6 @@ export type Digests = {
   week: Digest;
   weekBefore: Digest;
   days: (Digest & { day: string })[];
-  /** Most expensive first. */
   projects: ProjectDigest[];
 };
 
@@ -78,7 +77,6 @@ const toFigures = (row: ReportRow | undefined) => ({
   costNano: row?.cost_nano ?? 0,
 });
 
-/** Without what belongs to no project. */
 async function readProjects(tx: PoolClient, userId: string, starts: Date[], gone: string[]): Promise<ReportRow[]> {
   const facets = ["project"] as const;
   const request = { starts, gone, facets: [...facets], maxValues: maxProjects + 1, filter: {}, spans: undefined };

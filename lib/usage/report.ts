@@ -32,7 +32,6 @@ export type UsageReport = {
   byFacet: Partial<Record<UsageFacet, FacetUsage>>;
   /** Spans count from 0. Values that are not listed are the remainder of `spanTotals`. */
   bySpan: (Figures & { span: number; value: string | null; id?: string })[];
-  /** Undefined without usage. */
   spanTotals: (Figures | undefined)[];
 };
 

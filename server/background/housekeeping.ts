@@ -14,8 +14,7 @@ import { settleProjects } from "#lib/projects/settle";
 import { purgeShares } from "#lib/shares/shares";
 import { purgeReports } from "#lib/telemetry/record";
 import { forgetInJobs } from "#lib/traces/sql/deletion";
-import { takeHour } from "#server/background/hourly";
-import { makeSteps, type Step } from "#server/background/steps";
+import { makeSteps, type Step, takeHour } from "#server/background/steps";
 
 const settleSeconds = 10;
 

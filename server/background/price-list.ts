@@ -5,7 +5,7 @@ import { env } from "#lib/core/env";
 import { log } from "#lib/core/log";
 import { prisma } from "#lib/db/client";
 import { applyPriceList, fetchText, type PriceList, parsePriceList } from "#lib/prices/list";
-import { isWithin, takeHour } from "#server/background/hourly";
+import { isWithin, takeHour } from "#server/background/steps";
 
 const keys = { copy: "price_list", tried: "price_list_tried" };
 const dayMs = 86_400_000;

@@ -14,7 +14,7 @@ const titles: Record<PriceKind, string> = {
   request: "requests",
 };
 
-/** @param day such as 2026-11-01; today by default @throws EnvError */
+/** @param day such as 2026-11-01; today by default */
 export function priceTable(model: string, day: string | undefined): string[] {
   const at = day === undefined ? new Date() : new Date(`${day}T12:00:00Z`);
   if (Number.isNaN(at.getTime())) throw new EnvError(`${day} is no day: write it as 2026-11-01.`);

@@ -1,4 +1,3 @@
-// `npm run docs:env`.
 import { readFile, writeFile } from "node:fs/promises";
 import { environment } from "#lib/core/env";
 

@@ -13,7 +13,7 @@ const { server, token } = await provideOwnedServer();
 const headers = { Authorization: `Bearer ${token}` };
 
 /**
- * A later version's migrations: one for each table, which only add (tests/unit/migrations.test.ts). Each is a transaction: one
+ * A later version's migrations: one for each table, which only add (tests/unit/project/migrations.test.ts). Each is a transaction: one
  * that locked several tables could meet a request in a deadlock, which PostgreSQL ends for either of them.
  */
 async function writeNext(folder: string): Promise<string[]> {

@@ -120,7 +120,7 @@ describe("registration", () => {
       await expectOauthError(await send("token", { ...(await approve()), client_id: id }), 401, "invalid_client");
   });
 
-  test("refuses what is no redirect URI (all of them: tests/unit/redirect-uri.test.ts)", async () => {
+  test("refuses what is no redirect URI (all of them: tests/unit/auth/redirect-uri.test.ts)", async () => {
     for (const uri of ["http://evil.example/callback", "search-ms://query", "https://agent.example/\u0000"])
       await expectOauthError(await register({ redirect_uris: [uri] }), 400, "invalid_redirect_uri");
   });

@@ -231,6 +231,8 @@ test("a machine that has lost its state replaces what it has rewritten", async (
   await pushInside(host);
   await rm(join(home, ".local/state"), { recursive: true });
   await writeFile(at(home, 1), (await readFile(at(home, 1), "utf8")).replace("retry", "RETRY"));
+  const later = new Date(Date.now() + 1000);
+  await utimes(at(home, 1), later, later);
   expect(await pushInside(host)).toMatchObject({ errors: "", originals: { copies: 1, refused: 0 } });
   expect([...(await openCopy(fake, key(1), secret)).files.values()]).toEqual([await readFile(at(home, 1))]);
 });
@@ -305,6 +307,8 @@ describe("two machines", () => {
     await push(fake, b);
     const stored = fake.originals.copies.get(key(1));
     await appendFile(at(home, 1), sessionLine(1, "on-a-with-a-longer-text".repeat(200)));
+    const later = new Date(Date.now() + 1000);
+    await utimes(at(home, 1), later, later);
     const refused = await push(fake, a);
     expect(refused).toMatchObject({ code: 0, originals: { copies: 0, refused: 1 } });
     expect(refused.errors).toMatch(

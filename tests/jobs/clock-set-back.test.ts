@@ -11,7 +11,7 @@ import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss } from "#lib/queue/worker-boss";
 import { drainQueues } from "#server/background/drain";
-import { isWithin, takeHour } from "#server/background/hourly";
+import { isWithin, takeHour } from "#server/background/steps";
 import { accept, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { answerCall } from "#lib/mcp/handler";
+import { answerCall } from "#lib/mcp/server";
 import { recall } from "#lib/mcp/tools/fix";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";

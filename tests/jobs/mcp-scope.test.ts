@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { accountTraces } from "#lib/ledger/account";
-import { answerCall } from "#lib/mcp/handler";
+import { answerCall } from "#lib/mcp/server";
 import type { AgentReader } from "#lib/mcp/tools/tool";
 import { readBlockHeads } from "#lib/search/index/sql/block-rows";
 import { makeUser, provideOwner } from "../support/server.ts";

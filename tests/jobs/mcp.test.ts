@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "#lib/core/limits";
 import { changedLines } from "#lib/mcp/answer";
 import { attemptsFor } from "#lib/mcp/error-line";
-import { answerCall } from "#lib/mcp/handler";
+import { answerCall } from "#lib/mcp/server";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";

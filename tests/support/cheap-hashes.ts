@@ -1,6 +1,6 @@
 // Loaded before the files of `jobs`, `api` and `e2e`, and into the servers that they start: a password's hash takes
 // 0.2 s of a core, and these tests make hundreds. Stored hashes still record the full cost;
-// tests/unit/hashing.test.ts and the servers of the long tests make real ones.
+// tests/unit/auth/hashing.test.ts and the servers of the long tests make real ones.
 import crypto, { type ScryptOptions } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 

@@ -22,7 +22,6 @@ const bounds = { warn: 0.01, bad: 0.1 };
 export const getShareInk = (share: number) =>
   share >= bounds.bad ? "text-bad" : share >= bounds.warn ? "text-warn" : "text-ok";
 
-/** The sign conveys it without colour. */
 export function Badness({ health }: { health: VersionHealth }) {
   const shares = computeShares(health);
   const worst = findWorst(shares);

@@ -3,7 +3,6 @@ import { useEffect } from "react";
 
 const seenMs = 3000;
 
-/** Without JavaScript, a button does it. */
 export function Seen({ action }: { action: () => Promise<void> }) {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

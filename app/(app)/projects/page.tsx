@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
+import { usedTokens } from "#lib/core/fields";
 import { listProjects, type ProjectSummary } from "#lib/projects/queries";
 import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } from "#lib/projects/schema";
-import { usedTokens } from "#lib/traces/tokens";
 import { countDueTraces } from "#lib/usage/queries";
 import { Pager, readByCursor } from "../../components/pager";
 import type { SearchParams } from "../../components/shell/pages";

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { usedTokens } from "#lib/traces/tokens";
+import { usedTokens } from "#lib/core/fields";
 import { addDays } from "#lib/usage/days";
 import { readMonth } from "#lib/usage/month";
 import { countDueTraces, countUndated, findLastUse } from "#lib/usage/queries";

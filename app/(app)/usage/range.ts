@@ -27,7 +27,6 @@ const maxDailyBars = 120;
 const maxDays = 1100;
 
 export type UsageRequest = {
-  /** Undefined if the days were given. */
   days: keyof typeof lengths | undefined;
   from: string;
   to: string;

@@ -1,4 +1,4 @@
-import { usedTokens } from "#lib/traces/tokens";
+import { usedTokens } from "#lib/core/fields";
 import type { UsageReport, ValueUsage } from "#lib/usage/report";
 import { type Figures, noFigures, type UsageFacet } from "#lib/usage/schema";
 import type { Span } from "#lib/usage/spans";

@@ -1,4 +1,4 @@
-import { usedTokens } from "#lib/traces/tokens";
+import { usedTokens } from "#lib/core/fields";
 import type { UsageReport } from "#lib/usage/report";
 import type { Figures } from "#lib/usage/schema";
 import { formatCompact, formatCount } from "../../components/values/figures";

@@ -1,10 +1,10 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { currentUser } from "#lib/auth/guards";
-import { localPath } from "#lib/auth/local-path";
 import { needsSetup } from "#lib/auth/setup";
 import { configuredProviders, type Provider, providerNames } from "#lib/auth/sign-in/providers";
 import { env } from "#lib/core/env";
+import { localPath } from "#lib/http/address";
 import { ProviderForm } from "../../components/forms/provider-form";
 import { Notice } from "../../components/notice";
 import { PlainPage } from "../../components/plain-page";

@@ -2,8 +2,8 @@
 import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
 import { auth } from "#lib/auth/auth";
-import { localPath } from "#lib/auth/local-path";
 import { configuredProviders } from "#lib/auth/sign-in/providers";
+import { localPath } from "#lib/http/address";
 import { refuseForeignOrigin, text } from "../../components/forms/form-guard";
 import type { ProviderState } from "../../components/forms/provider-form";
 

@@ -1,6 +1,6 @@
 import { endpoint, route } from "#lib/api/route";
 import { callMcp } from "#lib/mcp/api";
-import { answerCall } from "#lib/mcp/handler";
+import { answerCall } from "#lib/mcp/server";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint(callMcp, ({ request, body, caller }) =>

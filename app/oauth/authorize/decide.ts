@@ -42,7 +42,7 @@ export async function decide(decision: "approved" | "denied", form: FormData): P
   await requireOwnOrigin();
   if (!isTicket(form.get("ticket"), user.signInId, ticketSubject("consent", query))) redirect(again);
   const request = readRequest(Object.fromEntries(new URLSearchParams(query)));
-  if (request instanceof OauthError || "refused" in request) redirect(again); // the page says why
+  if (request instanceof OauthError || "refused" in request) redirect(again);
   const { client, returnTo, challenge } = request;
   if (decision === "denied") redirect(answerHref(user, answerAddress(returnTo, denied)));
   const asked = text(form, "project");

@@ -19,7 +19,6 @@ const outlines = oncePerProcess(
   (): Outlines => ({ running: new Map(), recent: makeRecentCache(recentBytes) }),
 );
 
-/** @throws as `readOutlineForOthers` */
 export async function sharedOutline({ userId, traceId, version, shown }: OpenedShare): Promise<Outline | undefined> {
   const { running, recent } = outlines;
   const { from, to, masked } = shown;

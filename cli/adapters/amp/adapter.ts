@@ -12,7 +12,6 @@ import { asFields, asString, parseUriPath } from "../values.ts";
 
 const source = "amp";
 
-/** Only threads that are kept on this machine; others are on Amp's servers. */
 export const amp = makeFileAdapter({
   name: source,
   title: "Amp",

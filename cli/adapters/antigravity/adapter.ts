@@ -18,10 +18,6 @@ const shortName = "transcript.jsonl";
 /** Steps are written a little out of order, as tools end. */
 const maxWaiting = 256;
 
-/**
- * Reads `transcript_full.jsonl`, else `transcript.jsonl`, which cuts long texts off. The conversations themselves are
- * encrypted.
- */
 export const antigravity: Adapter = {
   name: source,
   title: "Antigravity",

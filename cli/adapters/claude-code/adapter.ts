@@ -9,7 +9,6 @@ import { parseSession } from "./parse.ts";
 
 const dialect: Dialect = { source: "claude-code" };
 
-/** Sub-agents have their own files or, in older versions, lines in the session's file (`isSidechain`). */
 export const claudeCode: Adapter = {
   name: dialect.source,
   title: "Claude Code",

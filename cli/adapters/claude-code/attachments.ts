@@ -12,7 +12,6 @@ export type AttachedFile = { type?: string; name?: string };
 export type Attached = {
   messages: Message[];
   file?: AttachedFile;
-  /** The prompt waited in the queue. */
   isQueued?: boolean;
 };
 

@@ -5,7 +5,6 @@ import { formatData, formatUrl, parseDataUrlType } from "../pictures.ts";
 import { asCount, asFields, asString, joinTexts, listFields, toWords } from "../values.ts";
 import { splitUserText } from "./user-text.ts";
 
-/** The model's own summaries are encrypted. */
 const skippedItems = toWords(
   "compaction compaction_summary compaction_trigger context_compaction additional_tools ghost_snapshot other",
 );

@@ -11,7 +11,6 @@ import { asFields, asString, parseUriPath } from "../values.ts";
 import { findCopied } from "./forks.ts";
 import { History, readUsage, source } from "./history.ts";
 
-/** Messages have no times; an answer has its calls and their results. */
 export const continueDev = makeFileAdapter({
   name: source,
   title: "Continue",

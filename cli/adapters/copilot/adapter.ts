@@ -11,10 +11,6 @@ import { AgentFinder, CopilotSession, source } from "./session.ts";
 /** Each agent takes another pass over the file; the remaining ones share one. */
 const maxAgents = 50;
 
-/**
- * A session's events include its sub-agents', which become sessions. Executions and answers repeat calls and reasoning.
- * Older versions only have an answer's output tokens.
- */
 export const copilot = makeFileAdapter({
   name: source,
   title: "GitHub Copilot CLI",

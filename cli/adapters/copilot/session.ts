@@ -228,7 +228,6 @@ export class CopilotSession {
     return [...call, output];
   }
 
-  /** Messages have only output tokens. */
   #addTotals({ modelMetrics, currentModel }: Fields): void {
     const byModel = asFields(modelMetrics);
     const models = Object.keys(byModel);

@@ -12,10 +12,6 @@ import { asCount, asFields, asString } from "../values.ts";
 
 const dialect: Dialect = { source: "cowork" };
 
-/**
- * Claude Code's files are in each session's folder, `ORGANIZATION/WORKSPACE/local_ID/.claude/projects`; the file next
- * to the folder has the title and folders.
- */
 export const cowork: Adapter = {
   name: dialect.source,
   title: "Claude Cowork",

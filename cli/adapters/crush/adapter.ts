@@ -8,7 +8,6 @@ import { findSessions, readDatabase, splitInputPath } from "../sqlite.ts";
 import { asFields, asString, listFields } from "../values.ts";
 import { listSessions, readSession, source } from "./database.ts";
 
-/** A session's tokens are only those of its last request, and its costs include its sub-agents'. */
 export const crush: Adapter = {
   name: source,
   title: "Crush",

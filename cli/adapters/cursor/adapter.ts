@@ -10,10 +10,6 @@ import { getTranscriptId, isInJson, isPlain, isTranscript, readTranscript } from
 
 const storeName = "store.db";
 
-/**
- * The editor's conversations come first, then the CLI's databases, then transcripts, which have neither times nor
- * results. Few messages of the editor have tokens, which include cached ones.
- */
 export const cursor: Adapter = {
   name: source,
   title: "Cursor",

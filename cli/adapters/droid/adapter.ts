@@ -4,10 +4,6 @@ import { readJsonFile } from "../../files/state-files.ts";
 import { makeFileAdapter } from "../make-adapter.ts";
 import { DroidSession, source } from "./session.ts";
 
-/**
- * Model and tokens are known for the whole session only. Output of `droid exec --output-format stream-json` is read,
- * too, if somebody kept it there.
- */
 export const droid = makeFileAdapter({
   name: source,
   title: "Droid",

@@ -8,7 +8,6 @@ export type Projects = {
   /** A short name, or the hash of the project's path. */
   name: string;
   noted: string;
-  /** Short names by paths. */
   names: Map<string, string>;
   /** Paths by their hashes: of known projects, and of folders that the user trusts. */
   hashes: Map<string, string>;

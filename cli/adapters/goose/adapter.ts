@@ -10,10 +10,6 @@ import { readContent, source, toTime } from "./messages.ts";
 
 const databaseName = "sessions.db";
 
-/**
- * A summary that replaced the conversation is not shown to the user, and becomes a notice. Before 2026 only a
- * session's sum of tokens is known.
- */
 export const goose: Adapter = {
   name: source,
   title: "Goose",

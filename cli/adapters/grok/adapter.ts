@@ -13,10 +13,6 @@ import { GrokSession, source } from "./session.ts";
 const log = "updates.jsonl";
 const history = "chat_history.jsonl";
 
-/**
- * `updates.jsonl` has times and each turn's tokens. `chat_history.jsonl`, which the model was sent last, is read if
- * there is no log, as for sub-agents with their parent's history.
- */
 export const grok = makeFileAdapter({
   name: source,
   title: "Grok Build",

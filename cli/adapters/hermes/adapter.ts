@@ -4,10 +4,6 @@ import { makeDatabaseAdapter } from "../make-adapter.ts";
 import { getHomeRoot } from "../search-roots.ts";
 import { listSessions, readSession, source } from "./database.ts";
 
-/**
- * A compaction keeps what it replaced, and writes the latest rows again. The end of a session's parent shows what began
- * the session. Only a session's sum of tokens is known.
- */
 export const hermes = makeDatabaseAdapter({
   name: source,
   title: "Hermes Agent",

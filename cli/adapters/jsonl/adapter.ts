@@ -9,7 +9,6 @@ import { getDataRoot } from "../search-roots.ts";
 
 const defaultSource = "unknown";
 
-/** The folder has Spoor's exports and sessions of programs without an adapter. */
 export const jsonl = makeFileAdapter({
   name: "jsonl",
   title: "JSONL",

@@ -14,10 +14,6 @@ import { KimiSession, source } from "./session.ts";
 
 const log = "wire.jsonl";
 
-/**
- * Every agent except the main one has a separate session. A fork's copied lines count in the original, if that is on
- * this machine or the server. Sessions from Kimi CLI have whole messages instead of steps, without times and tokens.
- */
 export const kimi = makeFileAdapter({
   name: source,
   title: "Kimi Code",

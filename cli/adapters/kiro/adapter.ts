@@ -14,9 +14,6 @@ import { getLogAbout, readLog } from "./log.ts";
 const databaseName = "data.sqlite3";
 const eventsName = "messages.jsonl";
 
-/**
- * The CLI's database comes first, then its logs, the events of the newest versions, and the sessions of older editors.
- */
 export const kiro: Adapter = {
   name: source,
   title: "Kiro",

@@ -9,10 +9,6 @@ import { asString } from "../values.ts";
 
 const source = "oh-my-pi";
 
-/**
- * The first line may be a placeholder for the title. Sub-agents have files in a folder that is named after their
- * session's file.
- */
 export const ohMyPi = makeFileAdapter({
   name: source,
   title: "Oh My Pi",

@@ -12,7 +12,6 @@ const sessionFile = /^(.+)\.jsonl(?:\.(?:reset|deleted)\.[^/\\]+)?$/;
 
 const folders = [".openclaw", ".moltbot", ".clawdbot"];
 
-/** Ids are unique within an agent only, so that the agent's name is a part of the `sourceId`. */
 export const openclaw: Adapter = {
   name: source,
   title: "OpenClaw",

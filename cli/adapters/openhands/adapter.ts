@@ -11,7 +11,6 @@ import { OpenHandsSession, source } from "./session.ts";
 const stateName = "base_state.json";
 const eventFile = /^event-\d{5,}-.+\.json$/;
 
-/** An answer's calls and words name their response, whose tokens are in the state. */
 export const openhands: Adapter = {
   name: source,
   title: "OpenHands",

@@ -7,10 +7,6 @@ import { PiSession } from "./session.ts";
 
 const source = "pi";
 
-/**
- * All branches of the tree (`parentId`) are kept, in the order of writing. A fork begins with the lines of its
- * original (forks.ts).
- */
 export const pi = makeFileAdapter({
   name: source,
   title: "Pi",
@@ -33,7 +29,6 @@ function getSearchRoots(host: Host): SearchRoot[] {
 type FileFacts = {
   source: string;
   id: string;
-  /** Precedes every `sourceId`. */
   prefix?: string;
   parent?: string | undefined;
 };

@@ -7,10 +7,6 @@ import { listFoldersAbove } from "../search-roots.ts";
 import { nameRealFolder } from "../session-files.ts";
 import { history, source, Transcript } from "./transcript.ts";
 
-/**
- * Headings in fences, thoughts and tools' output are text, and so are a sub-agent's (`_**Agent - sidechain (…)**_`).
- * The reader knows the markup of tools and thoughts (docs/trace-format.md). Times without a time zone are dropped.
- */
 export const specstory = makeFileAdapter({
   name: source,
   title: "SpecStory",

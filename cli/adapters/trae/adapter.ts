@@ -9,10 +9,6 @@ import { findConversations, getUserFolders, readConversation } from "./editor.ts
 
 const source = "trae";
 
-/**
- * The CLI (TraeX) writes Codex' rollouts in its own folders. Newer versions of the editor encrypt conversations
- * (../unreadable.ts).
- */
 export const trae: Adapter = {
   name: source,
   title: "Trae",

@@ -12,7 +12,6 @@ import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts
 
 const source = "mistral-vibe";
 
-/** Messages have no times, and only the session has tokens. */
 export const vibe = makeFileAdapter({
   name: source,
   title: "Mistral Vibe",

@@ -12,10 +12,6 @@ import { ChatTurn } from "./turn.ts";
 
 const source = "vscode-copilot";
 
-/**
- * Newer files are logs of changes, older ones one JSON text; both are read twice (replay.ts). A session that moved to
- * another workspace is copied there.
- */
 export const vscodeCopilot: Adapter = {
   name: source,
   title: "Copilot Chat in VS Code",

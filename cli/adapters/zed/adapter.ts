@@ -4,7 +4,6 @@ import { getLocalDataRoot } from "../search-roots.ts";
 import { source } from "./messages.ts";
 import { listThreads, readThread } from "./thread.ts";
 
-/** Agents that run in Zed through ACP keep their sessions themselves. */
 export const zed = makeDatabaseAdapter({
   name: source,
   title: "Zed",

@@ -143,7 +143,6 @@ function getFirstFolder(paths: unknown): string | undefined {
   return Array.isArray(list) ? asString(list[0]) : undefined;
 }
 
-/** Older versions have a list. */
 function listUsages(requests: unknown): [string, Usage][] {
   return Object.entries(asFields(requests)).map(([id, usage]) => [id, readAnthropicTokens(asFields(usage))]);
 }

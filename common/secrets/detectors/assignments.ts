@@ -56,7 +56,6 @@ export function matchAssignment(before: string, rest: string, isOption: boolean)
 const unquoted = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,264}/u;
 const wholeLine = /^(?:(?!&&|<\/|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
 
-/** Quotes that end with another character. */
 const closings: Record<string, RegExp | undefined> = { "“": /[”“"]/, "„": /[“”"]/, "«": /»/ };
 
 function readValue(rest: string, quote: string, isLine: boolean): string {

@@ -71,7 +71,7 @@ const isOpen = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
 /** Undefined for a request that ended the grant, which has to be committed before it is answered. */
 type GrantOutcome = Promise<IssuedTokens | undefined>;
 
-/** A reused code ends its grant (RFC 6749, section 4.1.2). @throws OauthError `invalid_grant` */
+/** A reused code ends its grant (RFC 6749, section 4.1.2). */
 export async function exchangeCode(
   code: string,
   { client, redirectUri, verifier }: { client: OauthClient; redirectUri: string | undefined; verifier: string },

@@ -67,5 +67,4 @@ export function getField(form: OauthForm, name: string): string {
   return value;
 }
 
-/** @throws OauthError `invalid_client` */
 export const readFormClient = (form: OauthForm): OauthClient => readClient(form.get("client_id"));

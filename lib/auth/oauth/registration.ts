@@ -20,7 +20,6 @@ const metadata = z.object({
 
 /**
  * @param sent the JSON of RFC 7591, section 3.1
- * @throws OauthError `invalid_redirect_uri`, `invalid_client_metadata`
  */
 export function registerClient(sent: unknown): OauthClient {
   const parsed = metadata.safeParse(sent);
@@ -52,7 +51,6 @@ export function readClient(id: string | null | undefined): OauthClient {
   return { id, name: found.name, redirectUris: found.uris };
 }
 
-/** Removes control and invisible characters. */
 function readClientName(text: string): string {
   const name = text
     .toWellFormed()

@@ -46,14 +46,14 @@ function readChallenge(query: AuthorizeQuery): string {
   return challenge;
 }
 
-/** Whatever a client requests, only reading is granted. @throws OauthError `invalid_scope` */
+/** Whatever a client requests, only reading is granted. */
 export function requireScope(scope: string | undefined): void {
   const asked = (scope ?? "").split(" ").filter(Boolean);
   if (asked.length > 0 && !asked.includes(agentScope))
     throw new OauthError("invalid_scope", `The only valid scope is ${agentScope}.`);
 }
 
-/** Tokens are only for this server's `/mcp`. @throws OauthError `invalid_target` */
+/** Tokens are only for this server's `/mcp`. */
 export function requireResource(resource: string | undefined): void {
   const { resource: own } = oauthAddresses();
   if (resource !== undefined && resource.replace(/\/$/, "") !== own)

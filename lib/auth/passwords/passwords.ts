@@ -12,7 +12,7 @@ export async function requireStrong(password: string, about: { name?: string; em
   if (message) throw new SpoorError("invalid_request", message, { errors: [{ path: "password", message }] });
 }
 
-/** As `requireStrong`, before better-auth changes a password. @throws APIError 400 */
+/** As `requireStrong`, before better-auth changes a password. */
 export async function refuseWeakChange(context: HookContext): Promise<void> {
   const session = await getSessionFromCtx(context, { disableRefresh: true });
   if (!session) return; // better-auth refuses it
@@ -52,10 +52,7 @@ export async function noteStored(context: HookContext): Promise<void> {
   begunWith.set(context.context, await findStored(context));
 }
 
-/**
- * A password may change while its hash is computed, which takes seconds.
- * @throws APIError 401
- */
+/** A password may change while its hash is computed, which takes seconds. */
 export async function refuseOutdated(context: HookContext): Promise<void> {
   const { newSession, returned, internalAdapter } = context.context;
   const before = begunWith.get(context.context);

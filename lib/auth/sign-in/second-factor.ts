@@ -41,7 +41,6 @@ async function getStep(code: string, secret: string): Promise<number | undefined
   return codes.find(([, right]) => constantTimeEqual(right, code))?.[0];
 }
 
-/** Read from better-auth's cookie. */
 export async function findPendingUser(context: HookContext): Promise<string | undefined> {
   const { name } = context.context.createAuthCookie("two_factor");
   const identifier = await context.getSignedCookie(name, context.context.secret);

@@ -11,7 +11,6 @@ export type SignIn = Pick<Session, "id" | "createdAt" | "updatedAt" | "expiresAt
 /** The page's time grows with their number. */
 export const maxListedSignIns = 200;
 
-/** Most recently active first. */
 export async function listSignIns(userId: string): Promise<SignIn[]> {
   return prisma().session.findMany({
     where: { userId, expiresAt: { gt: new Date() } },

@@ -1,9 +1,9 @@
 import "server-only";
 import { createAuthMiddleware, isAPIError } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins";
-import { localPath } from "#lib/auth/local-path";
 import { type HookContext, totpOptions } from "#lib/auth/sign-in/second-factor";
 import { env } from "#lib/core/env";
+import { localPath } from "#lib/http/address";
 
 /** better-auth's name of the route. */
 export const callbackPath = "/callback/:id";

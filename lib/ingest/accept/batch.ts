@@ -18,7 +18,6 @@ import { countUpload } from "#lib/observability/counters";
 import { discardBody, placeBody } from "#lib/storage/objects";
 import { usesStore } from "#lib/storage/s3";
 
-/** @throws SpoorError `unsupported_encoding` */
 export function parseEncoding(header: string | null): Encoding {
   const name = header?.trim().toLowerCase() || "identity";
   const encoding = encodings.find((known) => known === name || (known === "gzip" && name === "x-gzip"));
@@ -28,7 +27,6 @@ export function parseEncoding(header: string | null): Encoding {
   return encoding;
 }
 
-/** @throws SpoorError `invalid_request` */
 export function parseIdempotencyKey(header: string | null): string | undefined {
   if (header === null) return undefined;
   const parsed = idempotencyKeySchema.safeParse(header);
@@ -41,7 +39,6 @@ export function parseIdempotencyKey(header: string | null): string | undefined {
  * The batch is on disk when this returns.
  * @param body may be transferred to the decoding thread
  * @returns the job's id, which is the earlier one for a repeated idempotency key
- * @throws SpoorError `payload_too_large`, `invalid_json`, `invalid_request`, `idempotency_key_reused`
  */
 export async function acceptBatch(
   sender: Sender,
@@ -133,7 +130,6 @@ function transferable({ buffer, byteLength }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
-/** @throws SpoorError `idempotency_key_reused` */
 async function findEarlierJob(userId: string, idempotencyKey: string, { sha256 }: Received): Promise<string> {
   const job = await prisma().ingestJob.findUnique({
     where: { userId_idempotencyKey: { userId, idempotencyKey } },

@@ -53,7 +53,6 @@ class HeldBody implements Room {
     this.#reject(overloaded(allFull));
   }
 
-  /** Returns the recent bytes per second. */
   paceAt(now: number): number {
     const { at, bytes } = this.#arrived;
     const since = this.#marks[0];

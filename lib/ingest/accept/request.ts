@@ -15,7 +15,6 @@ const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, ()
 /**
  * On disk when this returns.
  * @returns the job's id
- * @throws SpoorError as `requireRoom`, `withBody`, `admitted` and `acceptBatch`
  */
 export async function receiveBatch(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   requireJsonType(request);
@@ -29,7 +28,7 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
   );
 }
 
-/** From a browser without JavaScript. @returns the job's id @throws SpoorError as `receiveBatch` */
+/** From a browser without JavaScript. @returns the job's id */
 export async function receiveForm(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   const formBytes = maxFormBytes();
   const declared = declaredLength(request, formBytes);

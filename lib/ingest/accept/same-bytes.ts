@@ -1,6 +1,6 @@
 // Uploads of the same bytes share one stored body: docs/decisions/0004.
 import "server-only";
-import { Turns } from "#lib/core/concurrency/turns";
+import { Turns } from "#lib/core/concurrency/fair-queue";
 import { prisma } from "#lib/db/client";
 import type { Repeated } from "#lib/ingest/accept/sql";
 import { unpackManifest } from "#lib/ingest/decode/manifest";

@@ -19,7 +19,6 @@ export type Sender = { userId: string; machine: string };
 
 export type NewUpload = Sender & Received & { jobId: string; idempotencyKey: string | undefined };
 
-/** `holder` has the body. */
 export type Repeated = { earlier: string; holder: string; traces: number; messages: number };
 
 /** A 202 means on disk, and a client is refused within 2 s. */
@@ -147,7 +146,6 @@ async function holdSenders(tx: Queryable, uploads: NewUpload[]): Promise<void> {
   if (held.size < senders.size) throw new SpoorError("invalid_token");
 }
 
-/** Releases idempotency keys of expired jobs. */
 async function releaseExpiredKeys(tx: Queryable, uploads: NewUpload[]): Promise<void> {
   const keyed = uploads.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
   if (keyed.length === 0) return;

@@ -8,7 +8,6 @@ export type Encoding = (typeof encodings)[number];
 
 /**
  * @param known `expected` is the size of the first output buffer; each frame within `maxFrames` costs 40 µs
- * @throws SpoorError `payload_too_large`, `invalid_request`
  */
 export function inflate(
   body: Uint8Array,
@@ -49,7 +48,6 @@ export function inflate(
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
 
-/** @throws SpoorError `invalid_request` */
 export function inflateFrame(stream: Uint8Array): { bytes: Uint8Array; rest: Uint8Array } {
   try {
     const end = endOfFrame(stream);

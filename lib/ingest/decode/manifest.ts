@@ -10,7 +10,6 @@ export type TraceHeader = TraceFields & {
   titleRank: number | null;
   sanitized: boolean;
   messageCount: number;
-  /** Null without a message. */
   firstPosition: number | null;
   tokenCount: number;
   lastMessageAt: number | null;
@@ -21,7 +20,6 @@ export type TraceHeader = TraceFields & {
   pictures: { position: number; sha256: string }[];
 };
 
-/** The last trace of each key. */
 export type Manifest = { headers: TraceHeader[]; traces: number; messages: number };
 
 /** `stamp` is the policy by which the batch was masked. */

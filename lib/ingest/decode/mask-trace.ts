@@ -23,7 +23,10 @@ export function hasToMask(policy: MaskingPolicy, trace: SentTrace, messages: rea
 /** A mask may be longer than its secret. */
 const bounds = { trace: limits.trace, message: { role: limits.message.role } };
 
-/** Message by message, so that a trace that grew begins as before. A secret found in one message is masked in all. */
+/**
+ * Masks each message separately, so that the first messages of a grown trace stay the same. A secret found in one message
+ * is masked in all.
+ */
 export function maskTrace(trace: Record<string, unknown>, policy: MaskingPolicy): Record<string, unknown> {
   const {
     source = "unknown",

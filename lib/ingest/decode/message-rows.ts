@@ -14,7 +14,6 @@ const absent = -1;
 const jsonbVersion = 1;
 const idBytes = 16;
 
-/** `fillIn` sets the ids. */
 const head = Buffer.alloc(2 + 4 + idBytes + 4 + idBytes);
 head.writeInt16BE(fields, 0);
 head.writeInt32BE(idBytes, 2);
@@ -154,7 +153,6 @@ export class MessageRows {
   }
 }
 
-/** Undefined if the row is incomplete. */
 export function endOfRow(bytes: Buffer, start: number): number | undefined {
   let at = start + contentAt;
   for (let field = 2; field < fields; field += 1) {

@@ -1,6 +1,5 @@
 import { type MaskedTrace, Masker, type MaskingPolicy } from "#lib/masking/masker";
 
-/** `metadata` is JSON. */
 export type StoredMessage = { position: number; content: string; metadata: string | null };
 
 export type Masking = { policy: MaskingPolicy; trace: MaskedTrace };

@@ -38,7 +38,6 @@ export class BatchFaults {
     this.#long.push({ path: `traces.${index}.messages.${longest}.metadata`, message: longNumbers });
   }
 
-  /** @throws SpoorError `invalid_request` */
   throwIfAny(): void {
     const first = [this.#fields, this.#repeated, this.#heavy, this.#long].find(({ length }) => length > 0);
     if (first) throw invalidBatch(first);

@@ -5,7 +5,6 @@ import { pool } from "#lib/db/client";
 import type { Trace } from "#lib/generated/prisma/client";
 import type { StoredMessage } from "#lib/ingest/decode/stored-masking";
 
-/** With the time of the decision. */
 export type Tasks = ReadonlyMap<string, Date>;
 
 /** @param except is omitted unless there is a new decision */
@@ -38,7 +37,6 @@ type Texts = Pick<
   "source" | "sourceId" | "title" | "derivedTitle" | "customTitle" | "note" | "model" | "project" | "machine"
 >;
 
-/** The key is never masked. */
 export type MaskableTrace = Texts & { metadata: unknown };
 
 /** @returns undefined for a deleted trace */
@@ -182,7 +180,6 @@ export async function replaceBody(
   if (object) await tx.query("insert into object_removal (key) values ($1) on conflict do nothing", [object]);
 }
 
-/** The manifest has titles and metadata. */
 export async function deleteManifest(userId: string, jobId: string): Promise<void> {
   await pool().query("update upload set manifest = null where user_id = $1 and job_id = $2", [userId, jobId]);
 }

@@ -1,4 +1,4 @@
-// docs/originals.md describes exact copies. They are encrypted by the client, so they are not sealed again.
+// Exact copies (docs/originals.md) are encrypted by the client, so they are not sealed again.
 import "server-only";
 import type { z } from "zod";
 import { holdUsers } from "#lib/auth/sql";
@@ -33,7 +33,6 @@ const { headBytes, manifestBytes, manifestsPerMinutePerUser } = limits.originals
 const ageMark = Buffer.from("age-encryption.org/v1\n");
 const isAgeFile = (bytes: Buffer) => ageMark.compare(bytes, 0, Math.min(ageMark.length, bytes.length)) === 0;
 
-/** @throws SpoorError `unsupported_encoding` */
 function requireIdentity(request: Request): void {
   if (!/^(?:identity)?$/i.test(request.headers.get("content-encoding")?.trim() ?? ""))
     throw new SpoorError("unsupported_encoding");

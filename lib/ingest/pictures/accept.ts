@@ -1,4 +1,3 @@
-// docs/trace-format.md describes pictures.
 import "server-only";
 import { countPixels, findPictureType, type PictureType, pictureTypes } from "#common/evidence/picture-format";
 import { holdUsers } from "#lib/auth/sql";
@@ -49,7 +48,6 @@ function readType(header: string | null): PictureType {
   throw new SpoorError("unsupported_media_type", `The Content-Type must be one of ${pictureTypes.join(", ")}.`);
 }
 
-/** @throws SpoorError `invalid_request`, `payload_too_large` */
 function requireSize(body: Buffer, mediaType: PictureType): void {
   const pixels = findPictureType(body) === mediaType ? countPixels(body) : undefined;
   if (pixels === undefined) throw notAsTold(`The body is not a valid ${mediaType}.`);

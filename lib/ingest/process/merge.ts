@@ -39,7 +39,6 @@ export type MergeResult = {
   keptTraces: z.input<typeof keptTrace>[];
   incomplete: z.input<typeof incompleteTrace>[];
   written: number;
-  /** Includes rows that others replace. */
   deletedBytes: number;
   writtenTraceIds: string[];
 };

@@ -27,11 +27,10 @@ export class StoredBatch {
     this.#upload = upload;
   }
 
-  /** @throws SpoorError `not_found` */
   async begin(): Promise<void> {
     const { userId, bytes, isRepeat, machine } = this.#upload;
     this.#policy = readPolicy(userId, machine ?? undefined);
-    this.#policy.catch(() => {}); // awaited below
+    this.#policy.catch(() => {});
     const reading = bytes <= smallBytes ? this.#readSmall() : this.#read("manifest");
     if (!isRepeat && bytes > smallBytes) this.#body = this.#read("body");
     this.#body?.catch(() => {}); // handled where the body is needed
@@ -93,7 +92,6 @@ export class StoredBatch {
   }
 }
 
-/** @throws SpoorError `not_found` */
 export async function withStoredBatch<T>(upload: QueuedUpload, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
   const run = async (decoder: Decoder) => {
     const batch = new StoredBatch(decoder, upload);

@@ -1,7 +1,7 @@
 // USER_QUOTA_BYTES. Usage is derived from the rows, so that no crash can make it wrong.
 import "server-only";
+import { Turns } from "#lib/core/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
-import { Turns } from "#lib/core/concurrency/turns";
 import { env } from "#lib/core/env";
 import { SpoorError } from "#lib/core/errors";
 import { type Db, prisma, type Queryable } from "#lib/db/client";
@@ -35,7 +35,6 @@ function readStoredOnce(userId: string): ReturnType<typeof readStored> {
 /**
  * An upload whose idempotency key is known stores nothing.
  * @param bytes the declared length; 0 without one
- * @throws SpoorError `payload_too_large`
  */
 export async function requireRoom(userId: string, bytes: number, idempotencyKey: string | undefined): Promise<void> {
   const quota = env().USER_QUOTA_BYTES;
@@ -83,14 +82,12 @@ export async function reserveRoom(tx: Queryable, uploads: Inserted[]): Promise<v
   }
 }
 
-/** @throws SpoorError `payload_too_large` */
 export async function requireRoomStored(tx: Queryable, userId: string): Promise<void> {
   if (!hasQuota()) return;
   await lockQuota(tx, userId);
   await keepWithin(tx, userId);
 }
 
-/** @throws SpoorError `payload_too_large` */
 export async function reserveForReplay(tx: Db, userId: string, jobIds: string[]): Promise<void> {
   if (!hasQuota() || jobIds.length === 0) return;
   await lockQuota(tx, userId);

@@ -59,11 +59,7 @@ const orphanMs = 3_600_000;
 const maxPages = 100;
 const placeKey = "upload-sweep";
 
-/**
- * Deletes objects of processes that died before they committed. Each call continues where the last one ended.
- *
- * @throws StoreOutageError
- */
+/** Deletes objects of processes that died before they committed. Each call continues where the last one ended. */
 export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
   if (!hasStore()) return 0;
   const place = await prisma().serverSetting.findUnique({ where: { key: placeKey } });

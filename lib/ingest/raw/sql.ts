@@ -171,7 +171,6 @@ export async function readBodyHeads(table: BodyTable, after: BodyName | undefine
 
 const isNamed = (table: BodyTable) => `user_id = $1 and ${bodyKeys[table].key} = $2::${bodyKeys[table].type}`;
 
-/** SQL: a lock. */
 export async function lockBody(tx: PoolClient, { table, userId, name }: BodyName): Promise<Buffer | null | undefined> {
   const { rows } = await tx.query<{ body: Buffer | null }>(
     `select body from ${table} where ${isNamed(table)} for update`,
@@ -185,7 +184,6 @@ export async function writeBody(tx: PoolClient, { table, userId, name }: BodyNam
   await tx.query(`update ${table} set body = $3 where ${isNamed(table)}`, [userId, name, Buffer.from(body)]);
 }
 
-/** SQL: two tables. */
 export async function readObjectName({ table, userId, name }: BodyName): Promise<string | null | undefined> {
   const { rows } = await pool().query<{ object: string | null }>(
     `select object from ${table} where ${isNamed(table)}`,

@@ -27,7 +27,6 @@ async function readPlaced(userId: string, place: BodyPlace | undefined): Promise
   return unseal(body);
 }
 
-/** @throws SpoorError `not_found` */
 export async function readSmallUpload(
   userId: string,
   jobId: string,

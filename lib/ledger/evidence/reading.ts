@@ -25,7 +25,6 @@ export type PullRequestRow = EvidenceFields<TracePullRequest>;
 
 type Proven = { position: number | null; evidence: Evidence; replayed?: boolean; at?: Date | null };
 
-/** Per trace and kind. */
 const maxRows = 500;
 const maxSubjectChars = 200;
 const maxOpen = 100;

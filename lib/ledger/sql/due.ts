@@ -28,7 +28,6 @@ export async function tryLedgerLock(tx: PoolClient): Promise<boolean> {
   return rows[0]?.mine === true;
 }
 
-/** Waits for the lock. */
 export async function takeLedgerLock(tx: PoolClient): Promise<void> {
   await tx.query("select 1 from (select pg_advisory_xact_lock($1)) as waited", [lockNumber]);
 }

@@ -24,7 +24,6 @@ export async function readProjects(tx: PoolClient, userId: string, ids: string[]
   return rows;
 }
 
-/** Project ids by trace id. */
 export async function readPlaces(tx: PoolClient, userId: string, traceIds: string[]): Promise<Map<string, string>> {
   const { rows } = await tx.query<{ id: string; projectId: string }>(
     `select id, project_id as "projectId" from trace where user_id = $1 and id = any($2) and project_id is not null`,

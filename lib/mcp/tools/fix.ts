@@ -142,7 +142,6 @@ function formatStep(
   ];
 }
 
-/** @throws SpoorError as `pastPlaces` */
 export async function recall(
   userId: string,
   { error, project }: z.output<typeof recallPlaces.query>,

@@ -1,17 +1,16 @@
 import "server-only";
 import { z } from "zod";
+import { usedTokens } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { heavyTurn } from "#lib/db/heavy";
 import { listTraceFiles } from "#lib/files/files";
 import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
-import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
-import { isReadable, requireReadable, session } from "#lib/mcp/tools/tool";
+import { type AgentReader, isReadable, requireReadable, session, type Tool } from "#lib/mcp/tools/tool";
 import { readEarlier, readMessages } from "#lib/messages/read-messages";
 import type { Message } from "#lib/messages/schema";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
-import { usedTokens } from "#lib/traces/tokens";
 import { formatQuantity } from "#lib/transcript/text";
 
 const input = z.object({ session });
@@ -31,7 +30,6 @@ export const sessionSummary: Tool<typeof input> = {
 const looked = { limit: 60, maxBytes: 512 * 1024, maxMessageBytes: 512 * 1024 };
 const maxListed = 20;
 
-/** @throws SpoorError as `requireReadable` and `getTrace` */
 export async function summarizeTrace(id: string, reader: AgentReader): Promise<string> {
   await requireReadable(reader, id);
   const { userId } = reader;

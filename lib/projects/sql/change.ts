@@ -64,7 +64,6 @@ async function takeSettings(tx: PoolClient, { userId, id }: Owned, into: string)
 
 type OwnAlias = ProjectAlias & { movedFrom: string | null };
 
-/** Newest merges last. */
 export async function readProjectAliases(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {
   const { rows } = await tx.query<OwnAlias>(
     `select kind, machine, value, moved_from as "movedFrom" from project_alias where user_id = $1 and project_id = $2`,
@@ -92,7 +91,7 @@ export async function splitOff(
        and project_alias.machine = split.machine and project_alias.value = split.value`,
     [userId, id, added.id, ...toAliasColumns(aliases)],
   );
-  // The remaining aliases were decided on as well, so a folder does not follow its remote.
+  // The remaining aliases were also assigned by the user, so a folder no longer follows its remote.
   await tx.query(
     "update project_alias set moved_from = $2 where user_id = $1 and project_id = $2 and moved_from is null",
     [userId, id],

@@ -24,9 +24,7 @@ export type ProjectRow = {
   last_active: Date | null;
 } & Record<(typeof summedColumns)[number], number>;
 
-/**
- * Excludes sessions of which only prompts are known (docs/trace-format.md). Reads metadata only if necessary.
- */
+/** Excludes sessions of which only prompts are known (docs/trace-format.md). Reads metadata only if necessary. */
 const isCounted = `case when call_count > 0 or output_tokens > 0 then true
   else metadata->>'kind' is distinct from 'prompts-only' end`;
 

@@ -74,7 +74,6 @@ export async function removeProject(
 
 export type PlacedTrace = Whereabouts & { id: string; activityAt: Date };
 
-/** Newest first. */
 export async function readTraces(
   userId: string,
   projectId: string,

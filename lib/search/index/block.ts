@@ -24,7 +24,6 @@ function getTermRange(bucket: number, bits: number): TermRange {
   return { first: bucket * span, end: (bucket + 1) * span };
 }
 
-/** Leaves out empty buckets. */
 export function encode(sorted: Postings, bits: number): Bucket[] {
   const encodeRow = makeEncoder();
   const buckets: Bucket[] = [];

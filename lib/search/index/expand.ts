@@ -20,7 +20,6 @@ export function largest(heads: BlockHead[], documents: number): BlockHead[] {
     });
 }
 
-/** Terms are listed per block. */
 export type Expanded = { words: { word: string; documents: number }[]; terms: number[][] };
 
 const maxLonger = 24;

@@ -11,7 +11,6 @@ import type { QueryGroup, SearchQuery } from "#lib/search/query";
 
 export type Hits = HitBits & { count: number; documents: number };
 
-/** In the order of the groups. */
 export type BlockMatch = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
 
 /**

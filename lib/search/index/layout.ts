@@ -22,7 +22,6 @@ class Writer {
   }
 }
 
-/** Reads zeros after the end. */
 class Reader {
   private at = 0;
   private readonly bytes: Buffer;

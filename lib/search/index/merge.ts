@@ -18,7 +18,6 @@ export type Full = { postings: number; documents: number };
 
 /** Four megabytes, written in a second. */
 const full: Full = { postings: 2 ** 21, documents: maxDocuments / 2 };
-/** `busy` while uploads arrive. */
 export type Load = "idle" | "busy";
 
 /** Each posting is rewritten once per size class. */

@@ -1,7 +1,6 @@
 // A posting combines a term with the slot of a document in one number.
 import { termBits } from "#lib/search/index/terms";
 
-/** Per block. */
 export const maxDocuments = 4096;
 
 /** Sorted `term * 4096 + slot`, below 2^52. */
@@ -76,7 +75,6 @@ export function countSlots(bits: Buffer | undefined): number {
 
 const ones = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
 
-/** Lists slots in descending order. */
 export function slotsDown(bits: Buffer): number[] {
   const slots: number[] = [];
   forEachSlot(bits, (slot) => slots.push(slot));

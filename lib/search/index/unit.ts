@@ -147,7 +147,6 @@ function coarseCharacter(character: string): string {
 
 export const joinPatterns = (units: QueryUnit[]) => units.map(({ coarse }) => coarse).join("|");
 
-/** Sorted `[start, end]` pairs without overlap. */
 export type TextRanges = [number, number][];
 
 const maxRanges = 200;

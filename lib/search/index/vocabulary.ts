@@ -3,12 +3,10 @@ import { eachInSlices } from "#lib/core/concurrency/slices";
 import type { Bucket } from "#lib/search/index/block";
 import { fold, foldedCode, hashWord, splitCompound } from "#lib/search/index/terms";
 
-/** Postings use the lower buckets. */
 export const firstWordBucket = 2 ** 13;
 const keyBits = { first: 6, next: 6 };
 const allKeyBits = keyBits.first + keyBits.next;
 
-/** `documents` is approximate. */
 type Word = { word: string; documents: number };
 
 const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));

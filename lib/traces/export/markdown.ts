@@ -1,5 +1,6 @@
 import "server-only";
 import { env } from "#lib/core/env";
+import { usedTokens } from "#lib/core/fields";
 import { sendText } from "#lib/http/send-stream";
 import { allForOthers, readHiddenNames } from "#lib/masking/for-others";
 import { type Mask, type MaskLevel, makeMask, maskJson, maskPieces } from "#lib/masking/mask-pieces";
@@ -7,7 +8,6 @@ import { readParts, readPieces } from "#lib/messages/message-parts";
 import type { Message } from "#lib/messages/schema";
 import { withPictures } from "#lib/traces/pictures";
 import type { TraceRow } from "#lib/traces/queries";
-import { usedTokens } from "#lib/traces/tokens";
 import type { ReaderMessage } from "#lib/transcript/message";
 import { readableJson } from "#lib/transcript/text";
 import { getTitle } from "#lib/transcript/titles/derive-title";

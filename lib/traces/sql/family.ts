@@ -4,7 +4,7 @@ import { pool } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
 import { shownTitle } from "#lib/search/sql/selection";
 
-/** Must match lib/traces/tokens.ts. */
+/** Must match lib/core/fields.ts. */
 const sumUsedTokens = Prisma.raw(`coalesce(nullif(input_tokens + output_tokens + cache_read_tokens
   + cache_write_5m_tokens + cache_write_1h_tokens, 0), token_count)`);
 

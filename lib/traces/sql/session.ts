@@ -31,7 +31,6 @@ export async function readBranches(userId: string, traceIds: string[]): Promise<
 
 const maxPoints = 96;
 
-/** The sum may exceed 32 bits. */
 const given = "input_tokens::bigint + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens";
 
 export type ContextPoint = { position: number; tokens: number };

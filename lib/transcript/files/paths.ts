@@ -77,7 +77,6 @@ function unquoted(written: string): string {
   }
 }
 
-/** Undefined for a web address. */
 function absolute(path: string, place: SessionFolders, folder: string | undefined): string | undefined {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return undefined;
   const isWindows = place.isWindows || isWrittenByWindows(path);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareMutated, expectFirstErrors, expectTruncationsRefused } from "../../unit/batches.ts";
+import { compareMutated, expectFirstErrors, expectTruncationsRefused } from "../../unit/ingest/batches.ts";
 
 /** Runs something that may not take long. */
 async function within(milliseconds: number, run: () => Promise<void>): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectBounded, expectGivenBack, expectRisingOrNone, odd } from "../../unit/search-layouts.ts";
+import { expectBounded, expectGivenBack, expectRisingOrNone, odd } from "../../unit/search/search-layouts.ts";
 
 describe("the layout of a row", { timeout: 120_000 }, () => {
   test("gives back whatever postings were put into it, in rows of any size", () => expectGivenBack(200));

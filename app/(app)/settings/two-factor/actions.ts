@@ -4,8 +4,8 @@ import { redirect } from "next/navigation";
 import { renderSVG } from "uqr";
 import { auth } from "#lib/auth/auth";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
-import { localPath } from "#lib/auth/local-path";
 import { codeForm } from "#lib/auth/schema";
+import { localPath } from "#lib/http/address";
 import type { FormState } from "../../../components/forms/form";
 import {
   authRefusal,

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
-import { findLocalPath } from "#lib/auth/local-path";
+import { findLocalPath } from "#lib/http/address";
 import { Notice } from "../../../components/notice";
 import { listProofs } from "../proof";
 import { ChangeForm } from "./change-form";

@@ -1,6 +1,6 @@
+import { usedTokens } from "#lib/core/fields";
 import { findEstimate } from "#lib/prices/tariff";
 import type { Trace } from "#lib/traces/queries";
-import { usedTokens } from "#lib/traces/tokens";
 import { formatCount, formatQuantity } from "../../../components/values/figures";
 import { formatMoney } from "../../../components/values/money";
 

@@ -50,7 +50,6 @@ export async function describeSession(_: FormState, form: FormData): Promise<For
   return { done: "Saved." };
 }
 
-/** Works without JavaScript. */
 export async function markSession(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();

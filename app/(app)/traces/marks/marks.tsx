@@ -4,7 +4,6 @@ import { MarksForm } from "./marks-form";
 
 type Props = { trace: Pick<Trace, "id" | "title" | "customTitle" | "starredAt" | "archivedAt" | "tags" | "note"> };
 
-/** Works without JavaScript. */
 export function Marks({ trace }: Props) {
   const { id, title, customTitle, starredAt, archivedAt, tags, note } = trace;
   return (
@@ -36,7 +35,6 @@ export function Marks({ trace }: Props) {
   );
 }
 
-/** The palette's names for the buttons. */
 const commands = {
   starred: ["Star", "Remove the star"],
   archived: ["Archive", "Unarchive"],

@@ -2,8 +2,8 @@
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
-import { localPath } from "#lib/auth/local-path";
 import { codeForm, recoveryForm } from "#lib/auth/schema";
+import { localPath } from "#lib/http/address";
 import type { FormState } from "../../../components/forms/form";
 import { authRefusal, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/forms/form-guard";
 

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { currentUser } from "#lib/auth/guards";
-import { localPath } from "#lib/auth/local-path";
+import { localPath } from "#lib/http/address";
 import { PlainPage } from "../../../components/plain-page";
 import { CodeForm, RecoveryForm } from "./forms";
 

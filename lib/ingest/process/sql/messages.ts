@@ -21,7 +21,6 @@ const rowHash = `encode(sha256(
   || coalesce(int4send(8) || timestamptz_send(created_at), int4send(-1))
   || coalesce(textsend(metadata::text), '')), 'base64')`;
 
-/** Returns hashes by trace id. */
 export async function hashStored(
   tx: PoolClient,
   userId: string,

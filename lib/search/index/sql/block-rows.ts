@@ -123,7 +123,6 @@ const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(len
 type CandidateBounds = {
   maxMessages: number;
   maxCharacters: number;
-  /** Null for all. */
   maxDocuments: number | null;
 };
 

@@ -6,7 +6,6 @@ import { type Bucket, blockVersion } from "#lib/search/index/block";
 import { blockColumns, type StoredBlock } from "#lib/search/index/sql/write";
 import { firstWordBucket } from "#lib/search/index/vocabulary";
 
-/** Smallest first. */
 export async function readSmallBlocks(
   tx: PoolClient,
   userId: string,
@@ -39,7 +38,6 @@ export async function findUserToCompact(
 
 export type Moved = { blockId: string; slot: number };
 
-/** In their order. */
 export async function readLiveDocuments(tx: PoolClient, userId: string, blockIds: string[]): Promise<Moved[]> {
   const { rows } = await tx.query<Moved>(
     `select block_id as "blockId", slot from search_document join trace on trace.user_id = $1 and trace.id = trace_id

@@ -84,7 +84,6 @@ export async function readWaitingAges(): Promise<{ oldest: number | null; newest
   return rows[0] ?? { oldest: null, newest: null };
 }
 
-/** `hash` changes with the indexed content. */
 export type Waiting = Pick<Trace, "id" | "title" | "messageCount"> & { hash: string; texts: string[] };
 
 const state =

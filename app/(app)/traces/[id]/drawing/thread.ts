@@ -8,7 +8,6 @@ const callSeconds = 20;
 /** A thread that needs more fails and is replaced. */
 const maxMegabytes = 512;
 
-/** Serves one caller at a time. */
 export class DrawingThread {
   readonly #worker = new Worker(new URL("./thread-entry.ts", import.meta.url), {
     name: "draw",

@@ -14,7 +14,6 @@ export async function readFamilyKin(userId: string, traceId: string): Promise<Om
   return { origin: origins.get(traceId), family: families.get(traceId) };
 }
 
-/** Without its sub-agents. */
 export const sumOwn = (trace: Trace): FamilyNumbers["own"] => ({
   messages: trace.messageCount,
   tokens: countTokens(trace),

@@ -97,7 +97,6 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   return { go, toEdge, toView, save };
 }
 
-/** Scrolls before the first paint. */
 function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   const isFirst = useRef(true);
   const isArrived = useRef(false);

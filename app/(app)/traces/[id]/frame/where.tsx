@@ -15,7 +15,6 @@ export function useCurrent(outline: Outline | undefined): number {
   return isEnd && outline ? outline.span.last : position;
 }
 
-/** Undefined until the outline is loaded. */
 export function usePlace(): string | undefined {
   const { outline, zone } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);

@@ -124,7 +124,6 @@ u: v
 const max = { lines: 500, characters: 60_000, lineLength: 1000 };
 const stepLines = 20;
 
-/** Undefined if the text stays plain. */
 export function highlight(text: string, language: string, effort: Effort): CodeSpan[][] | undefined {
   if (!ready || text.length > max.characters) return undefined;
   if (language !== "ansi" && !ready.getLoadedLanguages().includes(language)) return undefined;

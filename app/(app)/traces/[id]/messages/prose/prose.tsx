@@ -21,7 +21,7 @@ function draw(text: string, anchor: string, effort: Effort): ReactNode {
       components: { ...components, pre: ({ node }) => <Fence node={node} effort={effort} /> },
       remarkPlugins: [remarkGfm, bounded, headings],
       remarkRehypeOptions: { clobberPrefix: `${anchor}-` },
-      urlTransform: (address) => address, // `Anchor` and `Picture` check addresses
+      urlTransform: (address) => address,
     });
   } catch (error) {
     if (error instanceof TooMuch || error instanceof RangeError) return undefined;
