@@ -180,11 +180,15 @@ export class Terminal {
     input.setRawMode(true);
     let text = "";
     try {
-      for await (const [chunk] of on(input, "data", { signal })) {
+      const chunks = on(input, "data", { signal });
+      input.resume(); // an earlier question has paused it
+      for await (const [chunk] of chunks) {
         for (const character of String(chunk)) {
           if (character === "\r" || character === "\n") return text;
-          if (character === "\u0003" || character === "\u0004") return undefined;
-          text = character === "\u007f" || character === "\b" ? text.slice(0, -1) : text + character;
+          if (character === "\u0004") return undefined;
+          // In this mode the terminal itself does not interrupt.
+          if (character === "\u0003") process.kill(process.pid, "SIGINT");
+          else text = character === "\u007f" || character === "\b" ? text.slice(0, -1) : text + character;
         }
       }
       return undefined;

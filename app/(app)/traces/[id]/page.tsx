@@ -19,7 +19,7 @@ import { listed as listedBy, readListParams } from "../filters/filters";
 import { listHref } from "../hrefs";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
-import { readFamilyKin, sumOwn } from "./facts/kin";
+import { readFamilyKin, sumOwn } from "./facts/family";
 import { LinkedPullRequests } from "./facts/pull-requests";
 import { listResumeWays } from "./facts/resume";
 import { type Links, parseFilter, readerHref } from "./frame/links";
