@@ -32,7 +32,7 @@ export type Head = {
   sourceId: string;
   machine: string;
   /** Two machines may have one name. */
-  device: string | null;
+  device?: string | null;
   /** The folder where the paths start, such as `~/.claude`. */
   home: string;
   cwd: string | null;

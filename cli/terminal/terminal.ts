@@ -1,6 +1,7 @@
 import { on } from "node:events";
 import { createInterface } from "node:readline";
 import { styleText } from "node:util";
+import { chooseRow } from "./choose.ts";
 
 type Stream = {
   write(text: string): unknown;
@@ -34,6 +35,8 @@ export class Terminal {
   readonly #err: Stream;
   readonly #input: Options["input"];
   readonly #hasColor: boolean;
+  /** It can't move its cursor. */
+  readonly #isDumb: boolean;
   readonly #secrets = new Secrets();
   #progressAt = 0;
   #showsProgress = false;
@@ -50,7 +53,8 @@ export class Terminal {
     err.on("error", () => {});
     const { NO_COLOR, TERM, SPOOR_TOKEN } = options.env;
     this.hide(SPOOR_TOKEN ?? "");
-    this.#hasColor = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
+    this.#isDumb = TERM === "dumb";
+    this.#hasColor = out.isTTY === true && !NO_COLOR && !this.#isDumb && !options.isJson;
   }
 
   get width(): number | undefined {
@@ -137,6 +141,20 @@ export class Terminal {
     }
   }
 
+  /** @returns the index of the row that the user chose; undefined for none, or if nobody can choose */
+  async choose(rows: readonly string[], signal: AbortSignal): Promise<number | undefined> {
+    if (!this.canAsk || !this.#input || this.#isDumb || rows.length === 0) return undefined;
+    this.clear();
+    const write = (text: string) => void this.#err.write(text);
+    const screen = { write, columns: this.#err.columns ?? 80, hasColor: this.#hasColor };
+    return chooseRow(
+      this.#input(),
+      screen,
+      rows.map((row) => this.plain(row)),
+      signal,
+    );
+  }
+
   /**
    * @param isHidden the terminal shows nothing of what is typed
    * @returns undefined if nobody can answer
@@ -162,11 +180,15 @@ export class Terminal {
     input.setRawMode(true);
     let text = "";
     try {
-      for await (const [chunk] of on(input, "data", { signal })) {
+      const chunks = on(input, "data", { signal });
+      input.resume(); // an earlier question has paused it
+      for await (const [chunk] of chunks) {
         for (const character of String(chunk)) {
           if (character === "\r" || character === "\n") return text;
-          if (character === "\u0003" || character === "\u0004") return undefined;
-          text = character === "\u007f" || character === "\b" ? text.slice(0, -1) : text + character;
+          if (character === "\u0004") return undefined;
+          // In this mode the terminal itself does not interrupt.
+          if (character === "\u0003") process.kill(process.pid, "SIGINT");
+          else text = character === "\u007f" || character === "\b" ? text.slice(0, -1) : text + character;
         }
       }
       return undefined;

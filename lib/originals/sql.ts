@@ -170,7 +170,7 @@ async function refer(tx: Queryable, key: string[], hashes: Buffer[]): Promise<vo
   );
 }
 
-/** lib/originals/purge.ts deletes the parts. @returns how many there were */
+/** lib/originals/deletion.ts deletes the parts. @returns how many there were */
 export async function deleteOriginals(tx: Transaction, userId: string, keys: OriginalKey[]): Promise<number> {
   await lockOriginals(tx, userId);
   return deleteLocked(tx, userId, keys);

@@ -2,7 +2,7 @@ import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, prisma } from "#lib/db/client";
 import { purgePictures } from "#lib/messages/pictures/sql";
-import { purgeParts } from "#lib/originals/purge";
+import { purgeParts } from "#lib/originals/deletion";
 import { lockUnpurged } from "#lib/traces/sql/deletion";
 
 export async function purgeMessages(tx: Db, userId: string, traceIds: string[]): Promise<void> {

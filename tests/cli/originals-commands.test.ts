@@ -1,5 +1,6 @@
 import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { armor, Decrypter, Encrypter } from "age-encryption";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
@@ -8,6 +9,7 @@ import { originals } from "../../cli/commands/originals.ts";
 import type { Context } from "../../cli/context.ts";
 import { createIdentity, readIdentity, readRecipient, writeIdentity } from "../../cli/originals/keys.ts";
 import { running } from "../../cli/program.ts";
+import { Terminal } from "../../cli/terminal/terminal.ts";
 import { makeHome, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudePath, makeId } from "./world.ts";
@@ -221,6 +223,29 @@ describe("originals key", () => {
     expect([mistyped.code, mistyped.message]).toEqual([1, "The passphrases do not match. Nothing was written."]);
     expect(await readdir(host.home)).not.toContain("a.age");
   });
+});
+
+test("a passphrase is not shown while it is typed, and can be corrected", async () => {
+  const modes: boolean[] = [];
+  const input = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (isRaw: boolean) => void modes.push(isRaw),
+  });
+  let shown = "";
+  const typed = ["pasx\u007fs", "again"];
+  const stream = {
+    isTTY: true,
+    on: () => {},
+    write(text: string) {
+      shown += text;
+      if (text.endsWith(": ")) for (const character of `${typed.shift()}\r`) input.write(character);
+    },
+  };
+  const terminal = new Terminal(stream, stream, { isJson: false, env: {}, input: () => input as never });
+  const { signal } = new AbortController();
+  expect(await terminal.askText("Passphrase:", signal, true)).toBe("pass");
+  expect(await terminal.askText("Repeat:", signal, true)).toBe("again");
+  expect([shown, modes]).toEqual(["Passphrase: \nRepeat: \n", [true, false, true, false]]);
 });
 
 describe("originals verify", () => {

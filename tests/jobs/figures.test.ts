@@ -6,7 +6,7 @@ import { headMarkdown } from "#lib/traces/export/markdown";
 import { readFamilies } from "#lib/traces/family";
 import { listPage, type TraceRow } from "#lib/traces/queries";
 import { readNews } from "../../app/(app)/home/news.ts";
-import { sumOwn } from "../../app/(app)/traces/[id]/facts/kin.ts";
+import { sumOwn } from "../../app/(app)/traces/[id]/facts/family.tsx";
 import { readKin } from "../../app/(app)/traces/list/families.ts";
 import { countTokens } from "../../app/(app)/traces/list/spent.ts";
 import { owner, provideOwner } from "../support/server.ts";

@@ -1,11 +1,21 @@
-import type { Family, FamilySums, Member, Origin, Relation } from "#lib/traces/family";
+import "server-only";
+import {
+  type Family,
+  type FamilySums,
+  type Member,
+  type Origin,
+  type Relation,
+  readFamilies,
+  readTraceOrigins,
+} from "#lib/traces/family";
+import type { Trace } from "#lib/traces/queries";
 import { Monogram } from "../../../../components/values/agent-icon";
 import { formatMilliseconds } from "../../../../components/values/date-format";
 import { formatCompact, formatQuantity } from "../../../../components/values/figures";
 import { formatMoney } from "../../../../components/values/money";
 import { listHref } from "../../hrefs";
 import { formatFamilyCounts } from "../../list/families";
-import { describeTier } from "../../list/spent";
+import { countTokens, describeTier } from "../../list/spent";
 
 export type FamilyNumbers = { own: FamilySums; origin: Origin | undefined; family: Family | undefined };
 
@@ -161,3 +171,22 @@ function Figures({ sums }: { sums: FamilySums }) {
   ];
   return <span className="text-muted">{facts.filter(Boolean).join(" · ")}</span>;
 }
+
+const shown = 100;
+
+export async function readFamilyKin(userId: string, traceId: string): Promise<Omit<FamilyNumbers, "own">> {
+  const [origins, families] = await Promise.all([
+    readTraceOrigins(userId, [traceId]),
+    readFamilies(userId, [traceId], shown),
+  ]);
+  return { origin: origins.get(traceId), family: families.get(traceId) };
+}
+
+export const sumOwn = (trace: Trace): FamilyNumbers["own"] => ({
+  messages: trace.messageCount,
+  tokens: countTokens(trace),
+  costNano: trace.costNano,
+  unpricedTokens: trace.usage.unpricedTokens,
+  tierNotPricedTokens: trace.usage.tierNotPricedTokens,
+  seconds: trace.activeSeconds,
+});
