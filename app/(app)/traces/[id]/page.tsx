@@ -5,6 +5,7 @@ import { cache, Suspense } from "react";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/core/errors";
+import { describeOriginal } from "#lib/originals/queries";
 import type { Selection } from "#lib/search/sql/selection";
 import { readEvidence } from "#lib/traces/evidence";
 import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
@@ -21,7 +22,7 @@ import { CameOfIt } from "./facts/came-of-it";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/family";
-import { resumeCommand } from "./facts/resume";
+import { listResumeWays } from "./facts/resume";
 import { type Links, parseFilter, readerHref } from "./frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
 import { OwnReader } from "./own-reader";
@@ -47,8 +48,8 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     readCircumstances(user.id, id),
     ownTrace(id).then(({ metadata }) => readEvidence(user.id, id, metadata?.repository)),
   ]);
-  const isGone = trace.metadata?.kind === "prompts-only"; // a prompt history, which can't be continued
-  const resume = isGone ? undefined : resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
+  const copy = await describeOriginal(user.id, { source: trace.source, sourceId: trace.sourceId });
+  const resume = listResumeWays(trace, Boolean(copy));
   const standing = await readStanding(user.id, trace);
   const filter = parseFilter(query);
   const facts = (
@@ -78,6 +79,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         traceId={id}
         zone={zone}
         title={getPageTitle(trace)}
+        whole={trace.title ?? undefined}
         total={trace.messageCount}
         initial={segment}
         talk={talk}
@@ -98,7 +100,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   );
 }
 
-const getPageTitle = (trace: Trace) => trace.title || "Untitled session";
+const getPageTitle = (trace: Trace) => trace.shortTitle || "Untitled session";
 
 async function readView(userId: string, id: string, query: SearchParams) {
   if (!z.uuid().safeParse(id).success) notFound();

@@ -5,6 +5,7 @@ import type { Outline } from "#lib/transcript/outline";
 import { copyText } from "../../../components/command";
 import { useKeys } from "../../../components/shell/keys";
 import { formatQuantity } from "../../../components/values/figures";
+import type { ResumeWay } from "./facts/resume";
 import { useFind, useFindKey } from "./find/use-find";
 import { type Frame, FrameContext, makeStore } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
@@ -34,13 +35,15 @@ export type ReaderProps = {
   traceId?: string;
   zone: string;
   title: string;
+  /** The title that was cut. */
+  whole?: string | undefined;
   total: number;
   initial: Segment;
   talk: boolean;
   at: number | undefined;
   filter: Filter;
   links: Links;
-  resume?: string | undefined;
+  resume?: ResumeWay[] | undefined;
   standing: Standing;
   /** In rem. */
   outlineWidth: number;

@@ -2,9 +2,9 @@ import type { Trace } from "#lib/traces/queries";
 import { describeSession, markSession } from "./actions";
 import { MarksForm } from "./marks-form";
 
-type Props = { trace: Pick<Trace, "id" | "title" | "customTitle" | "tags" | "note"> };
+type Props = { trace: Pick<Trace, "id" | "shortTitle" | "customTitle" | "tags" | "note"> };
 
-export function Describe({ trace: { id, title, customTitle, tags, note } }: Props) {
+export function Describe({ trace: { id, shortTitle, customTitle, tags, note } }: Props) {
   return (
     <details>
       <summary data-command="Rename, tag, note">
@@ -15,7 +15,7 @@ export function Describe({ trace: { id, title, customTitle, tags, note } }: Prop
           action={describeSession}
           id={id}
           title={customTitle ?? ""}
-          shown={title ?? "Untitled session"}
+          shown={shortTitle ?? "Untitled session"}
           tags={tags.join(", ")}
           note={note ?? ""}
         />

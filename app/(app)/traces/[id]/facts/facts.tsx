@@ -17,6 +17,7 @@ import { ExactCopy } from "./copy";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import { HeadFigures } from "./figures";
+import type { ResumeWay } from "./resume";
 import { Title } from "./title";
 
 type Props = {
@@ -24,14 +25,14 @@ type Props = {
   kin: FamilyNumbers;
   circumstances: Circumstances;
   branches: Evidence["branches"];
-  resume: string | undefined;
+  resume: ResumeWay[];
   deleting: React.ReactNode;
 };
 
 export function TraceFacts({ trace, kin, circumstances, branches, resume, deleting }: Props) {
   return (
     <div className="session-head">
-      <Title text={trace.title || "Untitled session"} />
+      <Title text={trace.shortTitle || "Untitled session"} whole={trace.title} />
       <Actions trace={trace} />
       <HeadFigures trace={trace} models={circumstances.models} />
       <div className="head-chips">

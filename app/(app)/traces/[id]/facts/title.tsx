@@ -1,7 +1,9 @@
+type Props = { text: string; whole?: string | null };
+
 /** Two lines; the toolbar shows it once this one has scrolled away. */
-export function Title({ text }: { text: string }) {
+export function Title({ text, whole }: Props) {
   return (
-    <h1 title={text} data-title="">
+    <h1 title={whole || text} data-title="">
       {text}
     </h1>
   );

@@ -1,6 +1,7 @@
 "use client";
 import { useEffect, useState } from "react";
 import type { Standing } from "#lib/traces/standing";
+import type { ResumeWay } from "../facts/resume";
 import { FindBar } from "../find/find-bar";
 import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
@@ -12,13 +13,14 @@ import { Where } from "./where";
 
 type Props = {
   title: string;
+  whole?: string | undefined;
   links: Links;
   talk: boolean;
   first: number;
   total: number;
   standing: Standing;
   following: Following;
-  resume?: string | undefined;
+  resume?: ResumeWay[] | undefined;
   find: Find | undefined;
   onOutline: () => void;
   onView: (view: View) => void;
@@ -26,7 +28,19 @@ type Props = {
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
 };
 
-export function Toolbar({ title, links, talk, first, total, standing, following, resume, find, ...on }: Props) {
+export function Toolbar({
+  title,
+  whole = title,
+  links,
+  talk,
+  first,
+  total,
+  standing,
+  following,
+  resume,
+  find,
+  ...on
+}: Props) {
   return (
     <div
       data-toolbar
@@ -40,7 +54,7 @@ export function Toolbar({ title, links, talk, first, total, standing, following,
           </a>
         )}
         <div className="relative min-w-0 grow">
-          <p aria-hidden="true" className="toolbar-title" title={title}>
+          <p aria-hidden="true" className="toolbar-title" title={whole}>
             {title}
           </p>
           <div className="toolbar-place lg:hidden">
@@ -69,7 +83,7 @@ export function Toolbar({ title, links, talk, first, total, standing, following,
         )}
         {resume && (
           <span className="contents max-sm:hidden">
-            <Resume command={resume} />
+            <Resume ways={resume} />
           </span>
         )}
         <button
@@ -117,7 +131,7 @@ function More({ links, talk, resume, onView, onShare }: MoreProps) {
       </summary>
       <div className="absolute top-full right-0 z-10 mt-1 flex w-72 max-w-full flex-col gap-3 rounded-block border border-hairline bg-overlay p-3 shadow-lg">
         <Views links={links} talk={talk} onView={onView} />
-        {resume && <Resume command={resume} />}
+        {resume && <Resume ways={resume} />}
         <Neighbours links={links} />
         {onShare && (
           <div className="flex flex-wrap gap-2 needs-script">
