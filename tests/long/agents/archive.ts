@@ -52,7 +52,7 @@ export async function openArchive() {
       await mkdir(join(home, "empty"), { recursive: true });
       const words = [client, "push", "--json"];
       const { stdout } = await promisify(execFile)(process.execPath, words, { env, cwd: join(home, "empty") });
-      return { ...(await readAll(url, token)), lost: lostOf(JSON.parse(stdout)) };
+      return { ...(await readAll(url, token)), lost: findLost(JSON.parse(stdout)) };
     },
     async close() {
       await server.stop();
@@ -93,6 +93,6 @@ async function readAll(url: string, token: string): Promise<Omit<Archived, "lost
   return { sessions, total: usage.total };
 }
 
-function lostOf(pushed: Record<string, unknown>): unknown {
+function findLost(pushed: Record<string, unknown>): unknown {
   return pushed;
 }
