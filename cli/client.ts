@@ -14,6 +14,7 @@ import { projects } from "./commands/projects.ts";
 import { push } from "./commands/push.ts";
 import { recall } from "./commands/recall.ts";
 import { redact } from "./commands/redact.ts";
+import { resume } from "./commands/resume.ts";
 import { scan } from "./commands/scan.ts";
 import { service } from "./commands/service.ts";
 import { status } from "./commands/status.ts";
@@ -63,6 +64,11 @@ const installOptions: Options = {
   "auto-update": flag,
 };
 
+const resumeOptions: Options = {
+  ...{ source, project: text, told: text, clean: flag, repair: flag },
+  ...{ run: flag, force: flag, "any-version": flag },
+};
+
 const commands: Record<CommandName, { run: Run; options: Options; takesWords?: boolean }> = {
   install: { run: install, options: installOptions },
   uninstall: { run: uninstall, options: consent },
@@ -87,6 +93,7 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
   },
   redact: { run: redact, options: { check: text } },
   recall: { run: recall, options: { project: text }, takesWords: true },
+  resume: { run: resume, options: resumeOptions, takesWords: true },
   mcp: { run: mcp, options: {} },
   config: { run: config, options: {}, takesWords: true },
   status: { run: status, options: {} },

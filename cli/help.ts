@@ -125,6 +125,21 @@ and a link. Quote the text so that your shell doesn't interpret it.
   --project NAME     only this project
 
   spoor recall "TypeError: timer.unref is not a function"`,
+  resume: `Resume a session here: from any machine, in any folder, even if the agent has deleted it. Without an ID, lists the
+sessions that have an exact copy on the server (see: spoor originals); pick one with the arrow keys.
+
+  ID or words        a session's ID, or words from its title, project or conversation
+  --clean            start a new session without thoughts, for another account: from the exact copy, or else the archive
+  --told AGENT       print a summary as a first prompt for claude, codex, gemini or opencode
+  --run              start the agent
+  --source NAME, --project NAME  only this agent, only this project
+  --force            put aside a different file that is already there
+  --any-version      resume even if this agent is older than the one that wrote the session
+  --repair           copy a local Claude Code session, then remove the thoughts that the API refuses
+
+The exact copy is restored byte for byte, for the current folder. Existing files are never overwritten.
+
+  spoor resume retry timer --project api`,
   mcp: `Let an agent read your sessions on the server, over the Model Context Protocol on standard input and output. For
 agents that don't support HTTP: configure \`spoor mcp\` as a server's command. It uses this machine's login, which needs
 the scope read.`,
@@ -156,6 +171,7 @@ export function formatHelp(name?: CommandName): string {
 const words: Partial<Record<CommandName, string>> = {
   push: " [FILE...]",
   recall: " TEXT",
+  resume: " [ID or words]",
   projects: " [include|exclude GLOB...]",
   config: " [redact|pictures on|off [GLOB...]]",
   service: " status|start|stop|logs",
@@ -181,6 +197,7 @@ More commands:
   spoor whoami       show the logged-in account
   spoor doctor       find out why something does not work
   spoor recall       search past sessions for an error
+  spoor resume       resume a session from any machine
   spoor mcp          let an agent read your sessions
   spoor originals    keep exact copies that only you can read
   spoor config       choose whether to mask secrets and send pictures

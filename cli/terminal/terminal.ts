@@ -1,6 +1,7 @@
 import { on } from "node:events";
 import { createInterface } from "node:readline";
 import { styleText } from "node:util";
+import { chooseRow } from "./choose.ts";
 
 type Stream = {
   write(text: string): unknown;
@@ -34,6 +35,8 @@ export class Terminal {
   readonly #err: Stream;
   readonly #input: Options["input"];
   readonly #hasColor: boolean;
+  /** It can't move its cursor. */
+  readonly #isDumb: boolean;
   readonly #secrets = new Secrets();
   #progressAt = 0;
   #showsProgress = false;
@@ -50,7 +53,8 @@ export class Terminal {
     err.on("error", () => {});
     const { NO_COLOR, TERM, SPOOR_TOKEN } = options.env;
     this.hide(SPOOR_TOKEN ?? "");
-    this.#hasColor = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
+    this.#isDumb = TERM === "dumb";
+    this.#hasColor = out.isTTY === true && !NO_COLOR && !this.#isDumb && !options.isJson;
   }
 
   get width(): number | undefined {
@@ -135,6 +139,20 @@ export class Terminal {
       input.pause();
       input.unref?.();
     }
+  }
+
+  /** @returns the index of the row that the user chose; undefined for none, or if nobody can choose */
+  async choose(rows: readonly string[], signal: AbortSignal): Promise<number | undefined> {
+    if (!this.canAsk || !this.#input || this.#isDumb || rows.length === 0) return undefined;
+    this.clear();
+    const write = (text: string) => void this.#err.write(text);
+    const screen = { write, columns: this.#err.columns ?? 80, hasColor: this.#hasColor };
+    return chooseRow(
+      this.#input(),
+      screen,
+      rows.map((row) => this.plain(row)),
+      signal,
+    );
   }
 
   /**

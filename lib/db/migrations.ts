@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type pg from "pg";
 
-/** From a variable the build can't see which files a route reads, and packs the whole project with it. */
+/** If the path is in a variable, the build can't see which files a route reads, and packs the whole project. */
 const readOwn = () => readdir(join(process.cwd(), "prisma/migrations"), { withFileTypes: true });
 
 export async function pendingMigrations(database: pg.Pool | pg.Client, entries = readOwn()): Promise<string[]> {

@@ -164,12 +164,17 @@ test("a message's time links to it, its button copies it, and a copied link read
   expect(new URL(page.url()).searchParams.get("at")).toBe("4");
 });
 
-test("resume copies the agent's own command", async () => {
+test("resume copies the agent's own command, and then offers the other ways", async () => {
   await openReady(`/traces/${middle}`);
   await page.getByRole("button", { name: "Resume" }).click();
   await poll(clipboard).toBe("claude --resume middle");
   await page.getByRole("button", { name: "Copied" }).waitFor();
-  await page.getByRole("status").getByText("claude --resume middle", { exact: true }).waitFor();
+  const said = page.getByRole("status");
+  await said.getByText("claude --resume middle", { exact: true }).waitFor();
+  await said.getByRole("button", { name: "As a new session" }).click();
+  await poll(clipboard).toBe("spoor resume middle --clean");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Resume" }).waitFor();
 });
 
 test("new messages are announced while the page is open, and move nothing until they are asked for", async () => {

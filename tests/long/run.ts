@@ -11,6 +11,7 @@ const steps: Record<string, string[]> = {
   faults: script("test:faults"),
   fuzz: script("test:fuzz", "--", "--count", "10000"),
   agents: script("test:agents"),
+  resume: script("test:resume"),
   upgrade: script("test:upgrade"),
   image: script("test:image"),
   growth: script("test:growth"),

@@ -83,7 +83,7 @@ function start(folder: string): Promise<{ child: ChildProcess; port: number }> {
     "--silent",
   ];
   const child = spawn(process.execPath, [require.resolve("s3rver/bin/s3rver.js"), ...words], {
-    // Its errors go to a pipe: a process left by a failed file would keep the run from ending if it had the test's stderr.
+    // A pipe: with the test's own stderr, a server left running by a failed test would keep the run from ending.
     stdio: ["ignore", "pipe", "pipe"],
   });
   child.stderr.pipe(process.stderr, { end: false });

@@ -84,7 +84,7 @@ const given = (values: Record<string, string | undefined>) =>
 export type Narrowed = {
   facet?: UsageFacet | undefined;
   value?: string | null | undefined;
-  /** A project's id, or the value again. */
+  /** A project's id; for other facets the same as `value`. */
   id?: string | null | undefined;
   /** The list shows a model's other names. */
   names?: string[] | undefined;

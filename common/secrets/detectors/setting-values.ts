@@ -19,7 +19,7 @@ const keyField = (isSecret: (value: string) => boolean, ahead?: RegExp): Detecto
 
 const maxPasswordChars = 64;
 
-/** `pass: …` and `pw=…`; other words end in these, too. */
+/** `pass: …` and `pw=…`. Other words also end in `pass` and `pw`. */
 const shortName: Detector = {
   words: [
     "pass:",

@@ -8,8 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { z } from "zod";
 import { operator } from "#lib/auth/audit";
+
 import { createTokenByHand } from "#lib/auth/tokens";
 import { requiredEnv, setEnv } from "#lib/core/env";
+import type { Scope } from "#lib/core/fields";
 import { closeDatabase, pool } from "#lib/db/client";
 import type { wholeTraceShape } from "#lib/traces/schema";
 import type { ReaderMessage } from "#lib/transcript/message";
@@ -27,6 +29,18 @@ export type Archived = {
   lost: unknown;
 };
 
+type ClientRun = {
+  home: string;
+  token: string;
+  cwd: string;
+  words: string[];
+  /** What is typed, or piped. */
+  input?: string;
+  env?: Record<string, string>;
+};
+
+export type Archive = Awaited<ReturnType<typeof openArchive>>;
+
 export async function openArchive() {
   const folder = await mkdtemp(join(tmpdir(), "spoor-agents-archive-"));
   setEnv({ DATABASE_URL: undefined, DATA_DIR: folder, LOG_LEVEL: "fatal" });
@@ -38,21 +52,35 @@ export async function openArchive() {
   const client = join(folder, "spoor.mjs");
   await writeFile(client, await (await fetch(`${url}/spoor.mjs`)).text());
   let users = 0;
+  /** @param scopes the usual ones by default @returns a token of a new user's */
+  const addUser = async (scopes?: Scope[]): Promise<string> => {
+    users += 1;
+    const { rows } = await pool().query<{ id: string }>(
+      `insert into "user" (name, email) values ('Ada', $1) returning id`,
+      [`ada-${users}@example.org`],
+    );
+    return createTokenByHand(rows[0]?.id ?? "", "laptop", operator, scopes);
+  };
+  /** Runs the client with `--json`. @param cwd must exist @throws with what it printed, if it fails */
+  const run = async ({ home, token, cwd, words, input, ...more }: ClientRun): Promise<Record<string, unknown>> => {
+    const own = { HOME: home, SPOOR_URL: url, SPOOR_TOKEN: token, ...more.env };
+    const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "production", ...own };
+    const running = promisify(execFile)(process.execPath, [client, ...words, "--json"], { env, cwd });
+    running.child.stdin?.end(input ?? "");
+    const { stdout } = await running;
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
   return {
+    addUser,
+    run,
+    read: (token: string) => readAll(url, token),
     /** Sends a home as a user of its own. */
     async push(home: string): Promise<Archived> {
-      users += 1;
-      const { rows } = await pool().query<{ id: string }>(
-        `insert into "user" (name, email) values ('Ada', $1) returning id`,
-        [`ada-${users}@example.org`],
-      );
-      const token = await createTokenByHand(rows[0]?.id ?? "", "laptop", operator);
-      const own = { HOME: home, SPOOR_URL: url, SPOOR_TOKEN: token };
-      const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "production", ...own };
-      await mkdir(join(home, "empty"), { recursive: true });
-      const words = [client, "push", "--json"];
-      const { stdout } = await promisify(execFile)(process.execPath, words, { env, cwd: join(home, "empty") });
-      return { ...(await readAll(url, token)), lost: findLost(JSON.parse(stdout)) };
+      const token = await addUser();
+      const cwd = join(home, "empty");
+      await mkdir(cwd, { recursive: true });
+      const pushed = await run({ home, token, cwd, words: ["push"] });
+      return { ...(await readAll(url, token)), lost: findLost(pushed) };
     },
     async close() {
       await server.stop();

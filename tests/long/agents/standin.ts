@@ -24,6 +24,8 @@ export type Exchange = {
   api: Api;
   at: Date;
   asked: Asked;
+  /** The request as the agent sent it. */
+  body: Buffer;
   script?: string;
   side?: "title" | "summary" | "other";
   answer?: Answer;
@@ -37,6 +39,8 @@ type Options = {
   /** How many tokens the model's context has. */
   context: number;
   onHold: () => void;
+  /** The body of a refusal, of a request that the API would not take. */
+  refuse?: (body: Buffer, before: readonly Exchange[]) => unknown;
 };
 
 export async function startStandIn(options: Options) {
@@ -50,12 +54,15 @@ export async function startStandIn(options: Options) {
   });
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const path = new URL(request.url ?? "/", "http://local").pathname;
-    const body = parse(await buffer(request));
+    const body = await buffer(request);
     const [, api] = apis.find(([pattern]) => pattern.test(path)) ?? [];
     if (!api) return send(response, 200, other(path));
-    const exchange = note(api, api.read(body as never, path), exchanges, failures, options);
-    exchanges.push(exchange);
-    if (exchange.answer) await write(exchange, response, options.onHold);
+    const asked = api.read(parse(body) as never, path);
+    const exchange = { ...note(api, asked, exchanges, failures, options), body };
+    const refusal = options.refuse?.(body, exchanges);
+    exchanges.push(refusal ? { ...exchange, answer: undefined, status: 400 } : exchange);
+    if (refusal) send(response, 400, refusal);
+    else if (exchange.answer) await write(exchange, response, options.onHold);
     else send(response, exchange.status, api.failure(exchange.status), { "retry-after": "1" });
   };
   server.listen(0, "127.0.0.1");
@@ -71,7 +78,13 @@ export async function startStandIn(options: Options) {
 }
 
 /** What comes next in the conversation, by what was answered since the prompt that names the script. */
-function note(api: Api, asked: Asked, before: Exchange[], failures: Map<string, number>, options: Options): Exchange {
+function note(
+  api: Api,
+  asked: Asked,
+  before: Exchange[],
+  failures: Map<string, number>,
+  options: Options,
+): Omit<Exchange, "body"> {
   const at = new Date();
   const named = asked.turns.findLastIndex(({ role, text }) => role === "user" && scriptIn(text));
   const script = scriptIn(asked.turns[named]?.text ?? "") ?? before.findLast((one) => one.script)?.script ?? "plain";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { resumeCommand } from "../../../app/(app)/traces/[id]/facts/resume";
+
+import { listResumeWays, resumeCommand } from "../../../app/(app)/traces/[id]/facts/resume";
 
 test.each([
   ["claude-code", "abc-1", undefined, "claude --resume abc-1"],
@@ -16,4 +17,25 @@ test.each([
   ["constructor", "x", "/a", undefined],
 ])("%s's session %j in %j is continued by %j", (source, id, cwd, command) => {
   expect(resumeCommand(source, id, cwd)).toBe(command);
+});
+
+const trace = { id: "0199-trace", source: "claude-code", sourceId: "6f1c", metadata: { cwd: "/api" } };
+const commands = (...given: Parameters<typeof listResumeWays>) =>
+  listResumeWays(...given).map(({ command }) => command);
+
+test("a session offers its exact copy first, then its own command, a rebuilt session and another agent", () => {
+  const others = [
+    "cd /api && claude --resume 6f1c",
+    "spoor resume 6f1c --clean",
+    "spoor resume 6f1c --told codex --run",
+  ];
+  expect(commands(trace, true)).toEqual(["spoor resume 6f1c", ...others]);
+  expect(commands(trace, false)).toEqual(others);
+});
+
+test("what an agent or id does not allow is not offered", () => {
+  expect(commands({ ...trace, source: "goose" }, true)).toEqual(["spoor resume 6f1c --told claude --run"]);
+  expect(commands({ ...trace, source: "opencode" }, true)[0]).toBe("spoor resume 6f1c");
+  expect(commands({ ...trace, sourceId: "a; rm -rf /" }, true)[0]).toBe("spoor resume 0199-trace");
+  expect(commands({ ...trace, metadata: { kind: "prompts-only" } }, true)).toEqual([]);
 });

@@ -71,6 +71,7 @@ test("characters are composed where the length is bounded first: that takes a ti
   const composing = (await sourceFiles()).filter(({ text }) => /\.normalize\("NF/.test(text)).map(({ path }) => path);
   expect(composing.toSorted()).toEqual([
     "cli/adapters/values.ts",
+    "cli/resume/paths.ts",
     "common/evidence/spelling.ts",
     "lib/auth/passwords/hashing.ts",
     "lib/search/index/terms.ts",

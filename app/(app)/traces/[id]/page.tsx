@@ -5,6 +5,7 @@ import { cache, Suspense } from "react";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/core/errors";
+import { describeOriginal } from "#lib/originals/queries";
 import type { Selection } from "#lib/search/sql/selection";
 import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
 import { getTrace, neighbours, type Trace } from "#lib/traces/queries";
@@ -20,7 +21,7 @@ import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/family";
 import { LinkedPullRequests } from "./facts/pull-requests";
-import { resumeCommand } from "./facts/resume";
+import { listResumeWays } from "./facts/resume";
 import { type Links, parseFilter, readerHref } from "./frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
 import { OwnReader } from "./own-reader";
@@ -45,8 +46,8 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     readFamilyKin(user.id, id),
     readCircumstances(user.id, id),
   ]);
-  const isGone = trace.metadata?.kind === "prompts-only"; // a prompt history, which can't be continued
-  const resume = isGone ? undefined : resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
+  const copy = await describeOriginal(user.id, { source: trace.source, sourceId: trace.sourceId });
+  const resume = listResumeWays(trace, Boolean(copy));
   const standing = await readStanding(user.id, trace);
   const filter = parseFilter(query);
   const facts = (

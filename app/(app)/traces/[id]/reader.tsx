@@ -5,6 +5,7 @@ import type { Outline } from "#lib/transcript/outline";
 import { copyText } from "../../../components/command";
 import { useKeys } from "../../../components/shell/keys";
 import { formatQuantity } from "../../../components/values/figures";
+import type { ResumeWay } from "./facts/resume";
 import { useFind, useFindKey } from "./find/use-find";
 import { type Frame, FrameContext, makeStore } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
@@ -40,7 +41,7 @@ export type ReaderProps = {
   at: number | undefined;
   filter: Filter;
   links: Links;
-  resume?: string | undefined;
+  resume?: ResumeWay[] | undefined;
   standing: Standing;
   /** In rem. */
   outlineWidth: number;

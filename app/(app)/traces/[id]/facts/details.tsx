@@ -8,8 +8,9 @@ import { formatMoney } from "../../../../components/values/money";
 import { ActivityTime, Time } from "../../../../components/values/time";
 import { countTokens, describeTokens } from "../../list/spent";
 import { ContextChart } from "./context-chart";
+import type { ResumeWay } from "./resume";
 
-type Props = { trace: Trace; circumstances: Circumstances; resume: string | undefined };
+type Props = { trace: Trace; circumstances: Circumstances; resume: ResumeWay[] };
 
 export function Details({ trace, circumstances, resume }: Props) {
   const { metadata, createdAt, activeSeconds } = trace;
@@ -46,12 +47,12 @@ export function Details({ trace, circumstances, resume }: Props) {
           </div>
         )}
         <Models models={circumstances.models} />
-        {resume && (
-          <div className="flex flex-col gap-1">
-            <p className="text-muted">Continue it in its agent</p>
-            <Command text={resume} />
+        {resume.map(({ name, command }) => (
+          <div key={name} className="flex flex-col gap-1">
+            <p className="text-muted">Go on with it: {name.toLowerCase()}</p>
+            <Command text={command} />
           </div>
-        )}
+        ))}
         {metadata && <Metadata value={metadata} />}
       </div>
     </details>

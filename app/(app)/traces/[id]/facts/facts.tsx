@@ -18,13 +18,14 @@ import { ContextChart } from "./context-chart";
 import { ExactCopy } from "./copy";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
+import type { ResumeWay } from "./resume";
 import { Spent } from "./spent";
 
 type Props = {
   trace: Trace;
   kin: FamilyNumbers;
   circumstances: Circumstances;
-  resume: string | undefined;
+  resume: ResumeWay[];
   deleting: React.ReactNode;
 };
 

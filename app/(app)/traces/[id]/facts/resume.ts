@@ -18,9 +18,38 @@ const resumes: Record<string, (id: string) => string | undefined> = {
   opencode: (id) => `opencode --session ${id}`,
 };
 
+export type ResumeWay = { name: string; command: string };
+
+type Resumed = { id: string; source: string; sourceId: string; metadata: Record<string, unknown> | null };
+
+/** The sources whose sessions `spoor resume` writes (cli/resume/agents.ts), each with the command of another agent. */
+const writable: Record<string, { other: string; canRebuild: boolean }> = {
+  "claude-code": { other: "codex", canRebuild: true },
+  "codex-cli": { other: "claude", canRebuild: true },
+  codex: { other: "claude", canRebuild: true },
+  "gemini-cli": { other: "claude", canRebuild: false },
+  opencode: { other: "claude", canRebuild: false },
+};
+
+/** The ways to go on with a session, the best first. */
+export function listResumeWays({ id, source, sourceId, metadata }: Resumed, hasCopy: boolean): ResumeWay[] {
+  if (metadata?.kind === "prompts-only") return []; // a prompt history, which can't be continued
+  const known = Object.hasOwn(writable, source) ? writable[source] : undefined;
+  const word = isWord(sourceId) ? sourceId : id;
+  const local = resumeCommand(source, sourceId, metadata?.cwd);
+  return [
+    ...(hasCopy && known ? [{ name: "On any machine", command: `spoor resume ${word}` }] : []),
+    ...(local ? [{ name: "Where it ran", command: local }] : []),
+    ...(known?.canRebuild ? [{ name: "As a new session", command: `spoor resume ${word} --clean` }] : []),
+    { name: "In another agent", command: `spoor resume ${word} --told ${known?.other ?? "claude"} --run` },
+  ];
+}
+
+const isWord = (id: string): boolean => /^[A-Za-z0-9][\w.-]*$/.test(id);
+
 /** Undefined for an id that a shell could read as more than a word. */
 export function resumeCommand(source: string, sourceId: string, cwd?: unknown): string | undefined {
-  if (!/^[A-Za-z0-9][\w.-]*$/.test(sourceId) || !Object.hasOwn(resumes, source)) return undefined;
+  if (!isWord(sourceId) || !Object.hasOwn(resumes, source)) return undefined;
   const command = resumes[source]?.(sourceId);
   const folder = folderWord(cwd);
   return folder && command ? `cd ${folder} && ${command}` : command;

@@ -1,5 +1,6 @@
 "use client";
 import type { Standing } from "#lib/traces/standing";
+import type { ResumeWay } from "../facts/resume";
 import { FindBar } from "../find/find-bar";
 import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
@@ -16,7 +17,7 @@ type Props = {
   first: number;
   total: number;
   standing: Standing;
-  resume?: string | undefined;
+  resume?: ResumeWay[] | undefined;
   find: Find | undefined;
   onOutline: () => void;
   onView: (view: View) => void;
@@ -62,7 +63,7 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
         )}
         {resume && (
           <span className="contents max-sm:hidden">
-            <Resume command={resume} />
+            <Resume ways={resume} />
           </span>
         )}
         <button
@@ -94,7 +95,7 @@ function More({ links, talk, resume, onView, onShare }: MoreProps) {
       </summary>
       <div className="absolute top-full right-0 z-10 mt-1 flex w-72 max-w-full flex-col gap-3 rounded-block border border-hairline bg-overlay p-3 shadow-lg">
         <Views links={links} talk={talk} onView={onView} />
-        {resume && <Resume command={resume} />}
+        {resume && <Resume ways={resume} />}
         <Neighbours links={links} />
         {onShare && (
           <div className="flex flex-wrap gap-2 needs-script">

@@ -75,7 +75,7 @@ function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language
   const colours = language ? colourLines(lines, language, effort) : [];
   return lines.map((line, at) => {
     const content = drawLineContent(line, colours[at], marks.get(at));
-    // The lines' numbers already say what the first heading says.
+    // The first heading would only repeat the line numbers.
     if (at === 0 && line.type === "hunk" && line.text === "") return null;
     const Tag = tags[line.type];
     return (

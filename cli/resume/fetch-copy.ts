@@ -1,0 +1,53 @@
+import type { Host } from "../adapters/adapter.ts";
+import { CommandError } from "../errors.ts";
+import { getOriginal, getPart } from "../originals/client.ts";
+import { decodeHead, decodePart, type Head, type HeadFile, hashBytes } from "../originals/format.ts";
+import { formatFingerprint, getFingerprint, type Identity, readIdentity } from "../originals/keys.ts";
+import { program } from "../program.ts";
+import type { Api } from "../server/api.ts";
+
+export type Copy = { head: Head; updatedAt: string; readFile(file: HeadFile): AsyncIterable<Uint8Array> };
+
+/**
+ * @returns undefined if the server has no copy of the session
+ * @throws CommandError if this machine has not the copy's key, or the copy is not the session's
+ */
+export async function fetchCopy(
+  api: Api,
+  host: Host,
+  { source, sourceId }: { source: string; sourceId: string },
+): Promise<Copy | undefined> {
+  const stored = await getOriginal(api, source, sourceId);
+  if (!stored) return undefined;
+  const identity = await requireIdentity(host, stored.recipient);
+  const head = await decodeHead(stored.head, identity.secret);
+  if (head.agent !== source || head.sourceId !== sourceId)
+    throw new CommandError("failed", "The server answered with the copy of another session. Nothing was restored.");
+  return { head, updatedAt: stored.updatedAt, readFile: (file) => readFile(api, file, identity.secret) };
+}
+
+async function requireIdentity(host: Host, recipient: string): Promise<Identity> {
+  const identity = await readIdentity(host);
+  const wanted = formatFingerprint(getFingerprint(recipient));
+  if (!identity)
+    throw new CommandError(
+      "failed",
+      `This machine has no key, so it can't read copies. Import the key ${wanted} with: ${program} originals key import`,
+    );
+  if (identity.recipient === recipient) return identity;
+  const own = formatFingerprint(getFingerprint(identity.recipient));
+  throw new CommandError("failed", `The copy is for the key ${wanted}, and this machine has the key ${own}.`);
+}
+
+async function* readFile(api: Api, { path, parts }: HeadFile, secret: string): AsyncGenerator<Uint8Array> {
+  for (const { sha256, bytes } of parts) {
+    const sealed = /^[0-9a-f]{64}$/.test(sha256) ? await getPart(api, sha256) : undefined;
+    if (!sealed) throw new CommandError("failed", `The server has not all parts of ${path}. Nothing was restored.`);
+    if (hashBytes(sealed) !== sha256)
+      throw new CommandError("failed", `The server answered with other bytes for ${path}. Nothing was restored.`);
+    const plain = await decodePart(sealed, secret);
+    if (plain.length !== bytes)
+      throw new CommandError("failed", `The copy of ${path} is damaged. Nothing was restored.`);
+    yield plain;
+  }
+}

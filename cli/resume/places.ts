@@ -1,0 +1,77 @@
+// Where each agent keeps a session of a folder. Only folders change: no byte of a file does.
+import { createHash } from "node:crypto";
+import { lstat, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { asFields } from "../adapters/values.ts";
+import { CommandError } from "../errors.ts";
+import { listFolder } from "../files/discovery.ts";
+import { readJsonFile } from "../files/state-files.ts";
+
+export type Places = {
+  /** Tells the files of a session from all others that a home has. */
+  isExpected(path: string): boolean;
+  /** A copy's path as it is in the new folder. */
+  move(path: string): string;
+};
+
+const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+const maxNameLength = 200;
+
+/** Claude Code's own name of a project's folder. */
+export function nameClaudeProject(folder: string): string {
+  const name = folder.replace(/[^a-zA-Z0-9]/g, "-");
+  return name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength)}-${hashClaude(folder)}`;
+}
+
+/** The 32-bit hash of Java's strings, as Claude Code counts it. */
+function hashClaude(text: string): string {
+  let hash = 0;
+  for (let at = 0; at < text.length; at++) hash = ((hash << 5) - hash + text.charCodeAt(at)) | 0;
+  return Math.abs(hash).toString(36);
+}
+
+/** @param folder the one that the session goes on in */
+export async function placeClaude(home: string, id: string, folder: string): Promise<Places> {
+  const session = escapePattern(id);
+  const own = new RegExp(`^projects/[^/]+/${session}(?:\\.jsonl|/(?:subagents|tool-results)/.+)$`);
+  const project = nameClaudeProject(await realpath(folder));
+  const elsewhere = await findClaudeProjects(home, id);
+  const used = elsewhere.length === 1 && !elsewhere.includes(project) ? (elsewhere[0] ?? project) : project;
+  return {
+    isExpected: (path) => own.test(path),
+    move: (path) => path.replace(/^projects\/[^/]+\//, () => `projects/${used}/`),
+  };
+}
+
+/** Claude Code finds a session in any project's folder, but none that is in two. */
+export async function findClaudeProjects(home: string, id: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const { name } of await listFolder(join(home, "projects"))) {
+    if (await lstat(join(home, "projects", name, `${id}.jsonl`)).catch(() => undefined)) found.push(name);
+  }
+  return found;
+}
+
+export function placeCodex(id: string): Places {
+  const name = `rollout-[0-9T-]+-${escapePattern(id)}\\.jsonl(?:\\.zst)?`;
+  const own = new RegExp(`^(?:archived_)?sessions/(?:\\d{2,4}/){0,3}${name}$`);
+  return { isExpected: (path) => own.test(path), move: (path) => path };
+}
+
+/** Newer versions give a project a short name, older ones the hash of its path. */
+export async function placeGemini(home: string, folder: string): Promise<Places> {
+  const name = await nameGeminiProject(home, await realpath(folder));
+  return {
+    isExpected: (path) => /^tmp\/[^/]+\/chats\/(?:[\w-]+\/)?[\w-]+\.jsonl?$/.test(path),
+    move: (path) => path.replace(/^tmp\/[^/]+\//, () => `tmp/${name}/`),
+  };
+}
+
+async function nameGeminiProject(home: string, folder: string): Promise<string> {
+  const { projects } = asFields(await readJsonFile(join(home, "projects.json")));
+  const name = asFields(projects)[folder];
+  if (name === undefined) return createHash("sha256").update(folder).digest("hex");
+  if (typeof name === "string" && /^[\w.-]+$/.test(name) && !/^\.+$/.test(name)) return name;
+  throw new CommandError("failed", `${join(home, "projects.json")} has no usable name for ${folder}.`);
+}
