@@ -4,6 +4,7 @@ import { ErrorSummary } from "../components/forms/error-summary";
 import { Field } from "../components/forms/field";
 import type { FormAction } from "../components/forms/form";
 import { NewPasswordField } from "../components/forms/new-password-field";
+import { SubmitButton } from "../components/forms/submit-button";
 
 type Props = {
   action: FormAction;
@@ -48,9 +49,7 @@ export function AccountForm({ action, token, invitation }: Props) {
         error={state.errors?.email}
       />
       <NewPasswordField name="password" label="Password" error={state.errors?.password} />
-      <button type="submit" aria-disabled={pending} className="button button-accent">
-        Create account
-      </button>
+      <SubmitButton pending={pending}>Create account</SubmitButton>
     </form>
   );
 }

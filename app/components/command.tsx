@@ -1,6 +1,5 @@
 "use client";
 import { useEffect, useState } from "react";
-import { commandStyle, copyStyle } from "./command-text";
 
 /** @returns whether it was copied */
 export async function copyText(text: string): Promise<boolean> {
@@ -24,7 +23,11 @@ function CopyButton({ text }: { text: string }) {
     setTimeout(() => setState("ready"), 2000);
   };
   return (
-    <button type="button" onClick={copy} className={copyStyle}>
+    <button
+      type="button"
+      onClick={copy}
+      className="absolute top-1.5 right-1.5 rounded-control border border-hairline bg-overlay px-2 py-0.5 text-meta text-muted hover:text-text pointer-coarse:min-h-11 pointer-coarse:min-w-11"
+    >
       <span aria-live="polite">{state === "copied" ? "Copied" : "Copy"}</span>
     </button>
   );
@@ -33,7 +36,9 @@ function CopyButton({ text }: { text: string }) {
 export function Command({ text }: { text: string }) {
   return (
     <div className="relative">
-      <pre className={commandStyle}>{text}</pre>
+      <pre className="whitespace-pre-wrap rounded-block border border-hairline bg-block py-2 pr-16 pl-3 font-mono text-code [overflow-wrap:anywhere]">
+        {text}
+      </pre>
       <CopyButton text={text} />
     </div>
   );

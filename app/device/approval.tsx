@@ -56,7 +56,7 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
       </form>
       <div className="grid gap-3 sm:grid-cols-2">
         {/* Each has its own colour and sign; screen readers read the word first. */}
-        <button type="submit" form="deny" className="button flex-row-reverse gap-2 border-bad bg-bad text-page">
+        <button type="submit" form="deny" className="button flex-row-reverse gap-2 border-text bg-text text-page">
           Deny
           <Sign name="cross" />
         </button>

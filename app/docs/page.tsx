@@ -42,7 +42,7 @@ export default function Page() {
         </nav>
       </div>
       <div className="flex min-w-0 flex-col gap-12">
-        <header className="flex max-w-[44rem] flex-col gap-3">
+        <header className="introduction flex max-w-[44rem] flex-col gap-3">
           <h1 className="font-semibold text-title">The API</h1>
           {introduction().map((paragraph) => (
             <p key={paragraph} className="text-prose">

@@ -19,7 +19,7 @@ export function ReferenceHtml() {
   return (
     <div
       ref={place}
-      className="flex flex-col gap-12"
+      className="reference"
       // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
       dangerouslySetInnerHTML={{ __html: writtenReference() }}
       suppressHydrationWarning

@@ -18,6 +18,7 @@ export const signInForm = z.object({
 });
 
 export const passwordLength = { min: 8, max: 128 };
+export const passwordRule = "Use at least 12 characters, or 8 that are hard to guess.";
 
 export const accountForm = z.object({
   name: z
@@ -25,10 +26,7 @@ export const accountForm = z.object({
     .transform((name) => withoutInvisible(name).trim())
     .pipe(z.string().min(1, "Enter your name.").max(100, "At most 100 characters.")),
   email: z.email("Enter an email address.").max(254, "At most 254 characters."),
-  password: z
-    .string()
-    .min(passwordLength.min, "At least 8 characters.")
-    .max(passwordLength.max, "At most 128 characters."),
+  password: z.string().min(passwordLength.min, passwordRule).max(passwordLength.max, "At most 128 characters."),
 });
 
 export const nameForm = accountForm.pick({ name: true });

@@ -39,12 +39,12 @@ export async function readFindings(
   ];
   const id = Prisma.sql`kind || ' ' || mark || ' ' || trace_id::text || ' ' || state`;
   const { rows } = await tx.query<StoredFinding>(Prisma.sql`
-    select kind, mark, state, trace_id as "traceId", coalesce(custom_title, title, derived_title) as title, project,
+    select kind, mark, state, trace_id as "traceId", coalesce(custom_title, short_title, title, derived_title) as title, project,
       project_id as "projectId",
       (array_agg(position order by position))[1:${maxPositions}] as positions, count(*)::int as count, max(at) as at, dated
     from finding join trace on trace.user_id = finding.user_id and trace.id = trace_id
     where ${Prisma.join(of, " and ")}
-    group by kind, mark, state, trace_id, custom_title, title, derived_title, project, project_id, dated
+    group by kind, mark, state, trace_id, custom_title, short_title, title, derived_title, project, project_id, dated
     having ${after ? Prisma.sql`(max(at), ${id}) < (${after.at}::timestamptz, ${after.id})` : Prisma.sql`true`}
     order by max(at) desc, ${id} desc limit ${limit}`);
   return rows;

@@ -4,7 +4,7 @@ import { notFound } from "#lib/core/errors";
 import { prisma } from "#lib/db/client";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
-import { getTitle } from "#lib/transcript/titles/derive-title";
+import { getShownTitle } from "#lib/transcript/titles/choose-title";
 
 export type Job = z.input<typeof jobResponse>;
 
@@ -124,9 +124,9 @@ export async function listWrittenSessions(userId: string, jobId: string, max: nu
     where: { userId, id: { in: job?.writtenTraceIds ?? [] }, deletedAt: null },
     orderBy: { id: "asc" },
     take: max,
-    select: { id: true, customTitle: true, title: true, derivedTitle: true, sourceId: true },
+    select: { id: true, customTitle: true, shortTitle: true, title: true, derivedTitle: true, sourceId: true },
   });
-  return traces.map((trace) => ({ id: trace.id, title: getTitle(trace) ?? trace.sourceId }));
+  return traces.map((trace) => ({ id: trace.id, title: getShownTitle(trace) ?? trace.sourceId }));
 }
 
 function presentListed(row: Prisma.IngestJobGetPayload<{ select: typeof listedColumns }>): ListedJob {

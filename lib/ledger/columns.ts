@@ -26,6 +26,7 @@ const columns: { [Name in keyof DerivedColumns]: { name: string; type: string } 
   linesRemoved: { name: "lines_removed", type: "int" },
   derivedTitle: { name: "derived_title", type: "text" },
   titleRank: { name: "title_rank", type: "int2" },
+  shortTitle: { name: "short_title", type: "text" },
   turnCount: { name: "turn_count", type: "int" },
   callCount: { name: "call_count", type: "int" },
   errorCount: { name: "error_count", type: "int" },

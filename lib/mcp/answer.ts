@@ -43,6 +43,7 @@ export const changedLines = (added: number, removed: number): string =>
 export type CitedTrace = {
   id: string;
   title: string | null;
+  shortTitle?: string | null;
   source: string;
   project: string | null;
   updatedAt: string;
@@ -50,7 +51,7 @@ export type CitedTrace = {
 };
 
 export function citation(
-  { id, title, source, project, updatedAt, dated }: CitedTrace,
+  { id, title, shortTitle = title, source, project, updatedAt, dated }: CitedTrace,
   more: (string | undefined)[] = [],
 ): string {
   const facts = [
@@ -59,5 +60,5 @@ export function citation(
     dated ? `last active ${updatedAt}` : undefined,
     ...more,
   ];
-  return `${named(title ?? "Untitled session")}\nsession ${id} · ${facts.filter(Boolean).join(" · ")}\nlink ${linkTo(id)}`;
+  return `${named(shortTitle ?? "Untitled session")}\nsession ${id} · ${facts.filter(Boolean).join(" · ")}\nlink ${linkTo(id)}`;
 }

@@ -1,4 +1,5 @@
 import { SpoorError } from "#lib/core/errors";
+import { distance } from "#lib/search/distance";
 import { composed } from "#lib/search/index/terms";
 
 /** Before any other colon, text is part of a word, as in `TypeError:` or `https:`. */
@@ -75,6 +76,29 @@ export function parseTerms(query: string): QueryTerm[] {
     if (error instanceof SpoorError) return [];
     throw error;
   }
+}
+
+/** A word that was meant as a filter, as in `projct:lore`. */
+const slip = /^(\p{L}{2,12}):(?=[^\s/:])/u;
+
+/** @returns the query with its filters spelled right; undefined if none is misspelled */
+export function correctFilters(query: string): string | undefined {
+  const text = composed(query);
+  let [corrected, from] = ["", 0];
+  for (const { filter, quoted, text: word, at, written } of parseTerms(query)) {
+    const [, typed = ""] = (!filter && !quoted && slip.exec(word)) || [];
+    const meant = typed && nearestFilter(typed.toLowerCase());
+    if (!meant) continue;
+    const start = at + written.indexOf(typed);
+    corrected += text.slice(from, start) + meant;
+    from = start + typed.length;
+  }
+  return from === 0 ? undefined : corrected + text.slice(from);
+}
+
+function nearestFilter(typed: string): FilterWord | undefined {
+  const near = filterWords.filter((word) => word.length > 3 && distance(typed, word, 2) <= (word.length > 5 ? 2 : 1));
+  return near.length === 1 ? near[0] : undefined;
 }
 
 export function withoutTerm(query: string, { at, written }: QueryTerm): string {

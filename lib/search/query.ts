@@ -73,7 +73,11 @@ export function parseQuery(text: string): Parsed {
   if (scope) parsed.scope = scope;
   forgiveFillers(parsed, terms);
   if (parsed.groups.length + parsed.files.length + parsed.rows.length === 0)
-    throw refused("has no word or number to search for");
+    throw refused(
+      scope
+        ? "needs a word beside `role:` or `in:`, such as `role:thinking timer`"
+        : "has no word or number to search for",
+    );
   if (parsed.files.length > maxFiles) throw refused(`must name at most ${maxFiles} files`);
   if (parsed.rows.length > maxFilters) throw refused(`must have at most ${maxFilters} filters`);
   return parsed;

@@ -12,7 +12,7 @@ import { isOverLimit, overLimit } from "#lib/http/rate-limit";
 import type { Sharing } from "#lib/masking/for-others";
 import { readPicture } from "#lib/messages/pictures/read-picture";
 import { toPictureResponse } from "#lib/traces/pictures";
-import { getTitle } from "#lib/transcript/titles/derive-title";
+import { getShownTitle } from "#lib/transcript/titles/choose-title";
 
 /**
  * Links of earlier versions have 24 random bytes. Earlier versions know no ranges and masks, and must not open links that
@@ -94,11 +94,12 @@ export async function listShares(userId: string, traceId?: string): Promise<Shar
 
 /** Without deleted traces. A share has no relation to its trace (prisma/schema.prisma). */
 async function readTitles(userId: string, ids: string[]): Promise<Map<string, string>> {
-  const traces: Pick<Trace, "id" | "customTitle" | "title" | "derivedTitle">[] = await prisma().trace.findMany({
-    where: { userId, id: { in: [...new Set(ids)] }, deletedAt: null },
-    select: { id: true, customTitle: true, title: true, derivedTitle: true },
-  });
-  return new Map(traces.map((trace) => [trace.id, getTitle(trace) ?? ""]));
+  const traces: Pick<Trace, "id" | "customTitle" | "shortTitle" | "title" | "derivedTitle">[] =
+    await prisma().trace.findMany({
+      where: { userId, id: { in: [...new Set(ids)] }, deletedAt: null },
+      select: { id: true, customTitle: true, shortTitle: true, title: true, derivedTitle: true },
+    });
+  return new Map(traces.map((trace) => [trace.id, getShownTitle(trace) ?? ""]));
 }
 
 /** @returns whether it was still valid */

@@ -101,6 +101,7 @@ const nothingDerived = {
   callCount: 0,
   errorCount: 0,
   activeSeconds: 0,
+  shortTitle: null,
   tools: null,
   spark: null,
   trivial: false,

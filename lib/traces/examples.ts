@@ -6,6 +6,7 @@ export const trace = {
   sourceId: "6f1c2b9e",
   model: "claude-opus-4-5",
   title: "Fix the flaky test",
+  shortTitle: "Fix the flaky test",
   project: "api",
   createdAt: "2026-11-20T10:00:00.000Z",
   updatedAt: "2026-11-20T10:00:00.000Z",

@@ -23,7 +23,7 @@ import {
 } from "#lib/traces/sql/list";
 import { isSortKey, readSorted } from "#lib/traces/sql/sorted";
 import { readPlace, type SessionFolders } from "#lib/transcript/files/paths";
-import { getTitle } from "#lib/transcript/titles/derive-title";
+import { getShownTitle, getTitle } from "#lib/transcript/titles/choose-title";
 
 export type Trace = z.input<typeof traceShape>;
 export type { TraceRow };
@@ -34,6 +34,7 @@ export function presentTrace(row: TraceRow): Trace {
   return {
     ...{ id, source, sourceId, model, project, messageCount, sanitized },
     title: getTitle(row),
+    shortTitle: getShownTitle(row),
     createdAt: row.createdAt?.toISOString() ?? null,
     updatedAt: tellUpdated(row),
     dated: row.dated,

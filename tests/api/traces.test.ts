@@ -49,6 +49,7 @@ describe("the list", () => {
         sourceId: "trace-0",
         model: "m-2",
         title: "Question 0",
+        shortTitle: "Question 0",
         project: "p",
         createdAt: day(1),
         updatedAt: day(1),

@@ -34,7 +34,7 @@ test("g and a letter lead to each page, and ? says which; the help gives the foc
   await button("Sign out").waitFor({ state: "hidden" });
   await page.locator("header summary").focus();
   await askForHelp();
-  expect(await help().textContent()).toMatch(/Everywhere[\s\S]*Uploads/);
+  expect(await help().textContent()).toMatch(/Everywhere[\s\S]*(?:Ctrl|⌘)KGo to a page[\s\S]*Uploads/);
   await page.keyboard.press("g");
   await page.keyboard.press("u");
   await page.keyboard.press("Escape");

@@ -235,7 +235,7 @@ test("without script, the list folds what a session started, and the reader lead
   await plain.getByText("Delete its 2 sub-agents with 120 messages, too.").waitFor();
   await plain.getByRole("button", { name: "Delete", exact: true }).click();
   await plain.getByText("120 sessions", { exact: true }).first().waitFor();
-  await link("fork number 3", plain).waitFor();
+  await link("Fork number 3", plain).waitFor();
   await context.close();
 });
 

@@ -234,6 +234,7 @@ test("the API's page shows its reference with and without script, and copies a c
   expect(faults).toEqual([]);
   const plain = await (await fetch(`${server.url}/docs`)).text();
   expect(plain).toContain('<section id="post-ingest"');
+  expect(Buffer.byteLength(plain)).toBeLessThan(300_000);
 });
 
 test("a link is a link: with Ctrl a tab of its own, and what the server refuses is loaded", async () => {

@@ -15,7 +15,7 @@ const said = [
   ["user", "Plan the secret launch of the new product"],
   ["assistant", "I shall write the plan."],
   ["user", `Fix the parser of dates with ${key} in /home/ada/api`],
-  ["assistant", "Done, the parser reads dates now."],
+  ["assistant", "Done, the parser reads dates now"],
   ["user", ""],
 ] as const;
 
@@ -39,9 +39,9 @@ test("a part of a session is called by its own words, whatever the session is ca
     const part = "Fix the parser of dates with [redacted:github] in ~/api";
     expect(await titles(id, 2, null)).toBe(part);
     expect(await titles(id, 1, 3)).toBe(part);
-    expect(await titles(id, 2, 3, false)).toBe(`Fix the parser of dates with ${key} in /home/ada/api`);
+    expect(await titles(id, 2, 3, false)).toBe(`Fix the parser of dates with ${key}…`);
     expect(await titles(id, null, 1)).toBe("Plan the secret launch of the new product");
-    expect(await titles(id, 3, 3)).toBe("Done, the parser reads dates now.");
+    expect(await titles(id, 3, 3)).toBe("Done, the parser reads dates now");
     expect(await titles(id, 4, 4)).toBe("A part of a session");
     expect(await titles(id, null, null)).toMatch(/launch/);
   }

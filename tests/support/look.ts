@@ -63,7 +63,7 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
     await page.evaluate(whatFades);
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}-${width}-${theme}.png`, fullPage });
-    const rules = theme === "dark" ? { runOnly: colorRules } : {};
+    const rules = theme === "dark" ? { runOnly: colorRules } : { rules: { "target-size": { enabled: true } } };
     expect(await violations(page, { ...rules, resultTypes: ["violations"] }), `${name}, ${theme}`).toEqual([]);
   }
   if (!isLong) {

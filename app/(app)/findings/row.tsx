@@ -14,7 +14,7 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
     <li className="flex flex-col gap-2 border-hairline border-b py-3">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
         <span className="font-medium">{name}</span>
-        <a href={findingsHref({ kind, mark })} className="quiet-link font-mono text-code text-muted">
+        <a href={findingsHref({ kind, mark })} className="quiet-link font-mono text-code text-muted leading-6">
           {mark}
         </a>
         <span className={`text-code ${inks[state]}`}>{stateNames[state]}</span>
@@ -24,11 +24,11 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
         </span>
       </div>
       <p className="flex flex-wrap gap-x-3 text-code text-muted">
-        <a href={`/traces/${traceId}`} className="quiet-link min-w-0 truncate">
+        <a href={`/traces/${traceId}`} className="quiet-link min-w-0 truncate leading-6">
           {title || "Untitled session"}
         </a>
         {project && projectId && (
-          <a href={findingsHref({ project: projectId })} className="quiet-link">
+          <a href={findingsHref({ project: projectId })} className="quiet-link leading-6">
             <bdi>{project}</bdi>
           </a>
         )}
@@ -50,7 +50,11 @@ function Places({ finding: { traceId, positions } }: { finding: FoundSecret }) {
     position < 0 ? (
       <span key={position}>title or metadata</span>
     ) : (
-      <a key={position} href={`${readerHref(traceId, { at: String(position) })}#m${position}`} className="link">
+      <a
+        key={position}
+        href={`${readerHref(traceId, { at: String(position) })}#m${position}`}
+        className="link leading-6"
+      >
         message {position}
       </a>
     ),

@@ -68,7 +68,7 @@ function Concern({ tone, href, children }: ConcernProps) {
       <span aria-hidden="true" className={`font-semibold ${tone === "bad" ? "text-bad" : "text-warn"}`}>
         !
       </span>
-      <a href={href} className="quiet-link target min-w-0 [overflow-wrap:anywhere]">
+      <a href={href} className="quiet-link target min-w-0 leading-6 [overflow-wrap:anywhere]">
         <span>{children}</span>
       </a>
     </li>

@@ -17,7 +17,7 @@ export function Projects({ projects, labels }: { projects: ProjectDigest[] } & P
         return (
           <li key={id ?? name} className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-3">
             {id ? (
-              <a href={`/projects/${id}`} className="quiet-link target truncate font-medium" title={name}>
+              <a href={`/projects/${id}`} className="quiet-link target truncate font-medium leading-6" title={name}>
                 <bdi>{name}</bdi>
               </a>
             ) : (

@@ -17,8 +17,8 @@ export function Sessions({ label, sessions, labels, standings }: Props) {
       {sessions.map((session) => (
         <li key={session.id}>
           <Monogram source={session.source} />
-          <a href={`/traces/${session.id}`} className="quiet-link">
-            {session.title || "Untitled session"}
+          <a href={`/traces/${session.id}`} title={session.title ?? undefined} className="quiet-link">
+            {session.shortTitle || "Untitled session"}
           </a>
           <p>
             {standings && <span className="live-mark">{standingText(standings.get(session.id) ?? null)}</span>}

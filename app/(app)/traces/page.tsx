@@ -15,8 +15,10 @@ import { readViews } from "#lib/traces/views";
 import { readStandings } from "../../../lib/traces/standing";
 import { Notice } from "../../components/notice";
 import { Pager } from "../../components/pager";
+import type { SearchParams } from "../../components/shell/pages";
 import { readerZone } from "../../components/shell/preferences";
 import { Time } from "../../components/values/time";
+import { Words } from "../../docs/entry";
 import { warmUp } from "./[id]/drawing/draw";
 import { Connect } from "./connect";
 import { Chips } from "./filters/chips";
@@ -40,6 +42,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const request = readListParams(params, await readerZone());
   const { given, cursor, filter, order, sort } = request;
   const user = await requireUser(listHref(given));
+  if (request.problem) return <WrongSearch userId={user.id} request={request} typed={params.q} />;
   const max = given.q ? maxFound : maxCounted;
   const selection = listed(filter);
   const folded = selection.families === true;
@@ -186,7 +189,25 @@ function InAll({ sessions }: { sessions: string }) {
 
 async function findTitle(userId: string, traceId: string): Promise<string | undefined> {
   const [trace] = (await listPage(userId, { ids: [traceId] }, { limit: 1 })).traces;
-  return trace && (trace.title || "Untitled session");
+  return trace && (trace.shortTitle || "Untitled session");
+}
+
+type WrongProps = { userId: string; request: ListRequest; typed: SearchParams[string] };
+
+/** All sessions would look like an answer. */
+function WrongSearch({ userId, request: { given, ignored, problem, order }, typed }: WrongProps) {
+  return (
+    <>
+      <h1 className="sr-only">Sessions</h1>
+      <Notices ignored={ignored} problem={problem} deleted={undefined} />
+      <SearchBox userId={userId} given={{ ...given, q: [typed ?? ""].flat()[0] ?? "" }} order={order} />
+      <p className="py-8">
+        <a href={listHref(given)} className="link">
+          {Object.keys(given).length > 0 ? "Leave out the search" : "Show all sessions"}
+        </a>
+      </p>
+    </>
+  );
 }
 
 function TooLong({ userId, given }: { userId: string; given: ListRequest["given"] }) {
@@ -232,7 +253,7 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
           <p>
             {others.length > 0 &&
               `Ignored invalid ${others.length === 1 ? "filter" : "filters"}: ${others.join(", ")}. `}
-            {problem && `The search ${problem}.`}
+            {problem && <Words text={`The search ${problem}.`} />}
           </p>
         </Notice>
       )}

@@ -2,6 +2,7 @@
 import { useActionState, useEffect } from "react";
 import { ErrorSummary } from "../../components/forms/error-summary";
 import { Check, Field } from "../../components/forms/field";
+import { SubmitButton } from "../../components/forms/submit-button";
 import { forgetSearches } from "../../components/shell/kept-searches";
 import { signInAction } from "../actions";
 
@@ -36,9 +37,7 @@ export function SignInForm({ next }: { next: string }) {
         defaultChecked={state.values?.remember === "on"}
         hint="For 30 days, or until a week without use. Otherwise until you close the browser, or a day without use."
       />
-      <button type="submit" aria-disabled={pending} className="button button-accent">
-        Sign in
-      </button>
+      <SubmitButton pending={pending}>Sign in</SubmitButton>
     </form>
   );
 }

@@ -51,6 +51,13 @@ export default async function Page({ searchParams }: PageProps<"/sign-in">) {
           remember
         />
       ))}
+      <details className="text-muted">
+        <summary className="target w-fit">Forgot your password?</summary>
+        <p className="pt-2">
+          Ask the person who runs this server for a new one. It sends no mail; they run{" "}
+          <code className="font-mono text-code">npm run admin -- reset-password</code> with your email address.
+        </p>
+      </details>
       {env().SIGN_UP === "open" && (
         <p className="text-muted">
           No account yet?{" "}

@@ -1,8 +1,7 @@
 "use client";
 import { useState } from "react";
+import { passwordRule } from "#lib/auth/schema";
 import { Field } from "./field";
-
-const rule = "Use 12 or more characters.";
 
 type Props = {
   name: string;
@@ -33,7 +32,7 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
         type="password"
         autoComplete="new-password"
         required
-        hint={hint ? `${rule} ${hint}` : rule}
+        hint={hint ? `${passwordRule} ${hint}` : passwordRule}
         error={error}
         // The server checks it if the estimator does not load.
         onInput={({ currentTarget }) => void judge(currentTarget).catch(() => setVerdict(undefined))}

@@ -97,7 +97,7 @@ function AppMenu({ name, email, keys, theme }: MenuProps) {
             Settings
           </a>
           <a href="/docs" className="link target">
-            API
+            API reference
           </a>
           {keys === "on" && <KeysButton />}
         </p>

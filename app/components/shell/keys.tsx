@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import { goTo } from "./navigation";
 import { pages, searchHref } from "./pages";
+import { openPalette, useCommandKey } from "./palette/palette-button";
 
 /** `keys` is a `KeyboardEvent.key`, or several in sequence ("g t"). */
 export type KeyBinding = { keys: string; does: string; run: () => void };
@@ -46,7 +47,9 @@ export function useKeys(title: string, bindings: KeyBinding[]): void {
 }
 
 export function Keys() {
+  const command = useCommandKey();
   const own = [
+    { keys: `${command} K`, does: "Go to a page, project or session", run: openPalette },
     { keys: "/", does: "Search", run: focusSearch },
     ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => goTo(href) })),
   ];
@@ -160,7 +163,7 @@ function listen(): () => void {
 export function KeysButton() {
   return (
     <button type="button" onClick={() => readKey("", "?").binding?.run()} className="link w-fit needs-script">
-      Keys
+      Shortcuts
     </button>
   );
 }

@@ -55,7 +55,7 @@ export async function Consent({ user, request, query }: { user: SignedInUser; re
       </form>
       <p>Approve only an agent that you are connecting yourself, just now.</p>
       <div className="grid gap-3 sm:grid-cols-2">
-        <button type="submit" form="deny" className="button flex-row-reverse gap-2 border-bad bg-bad text-page">
+        <button type="submit" form="deny" className="button flex-row-reverse gap-2 border-text bg-text text-page">
           Deny
           <Sign name="cross" />
         </button>

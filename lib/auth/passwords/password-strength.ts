@@ -1,6 +1,7 @@
 import { ZxcvbnFactory } from "@zxcvbn-ts/core";
 import * as common from "@zxcvbn-ts/language-common";
 import * as english from "@zxcvbn-ts/language-en";
+import { passwordRule } from "#lib/auth/schema";
 
 /** A long password only has to be uncommon. */
 const long = 12;
@@ -33,12 +34,10 @@ export function findWeakness(password: string, about: string[]): string | undefi
   const least = rest === password ? reached : Math.min(reached, estimator.check(rest).score);
   if (least >= score.strong) return undefined;
   if (reached <= score.trivial) return ["Too easy to guess.", feedback.warning].filter(Boolean).join(" ");
-  if (rest === password) return password.length >= long ? undefined : `Use at least ${long} characters, ${harder}`;
+  if (rest === password) return password.length >= long ? undefined : passwordRule;
   if (least > score.trivial && rest.length >= long) return undefined;
-  return `Use at least ${long} characters in addition to words such as your name, ${harder}`;
+  return `${passwordRule} Words such as your name don’t count.`;
 }
-
-const harder = "or something harder to guess.";
 
 function without(words: string[], password: string): string {
   const longestFirst = words.toSorted((a, b) => b.length - a.length);

@@ -113,7 +113,7 @@ export async function writeTrace(
   changes: { messages: boolean; fields: boolean; moreBytes: number },
 ): Promise<void> {
   await tx.query(
-    `update trace set title = $3, derived_title = $4, custom_title = $5, note = $6, model = $7, project = $8, metadata = $9,
+    `update trace set title = $3, derived_title = $4, short_title = null, custom_title = $5, note = $6, model = $7, project = $8, metadata = $9,
        content_hash = (case when $11 then decode(md5($12), 'hex') else substring(content_hash for 16) end) || decode(md5($12), 'hex'),
        messages_bytes = case when $10 then null else messages_bytes end,
        messages_hash = case when $10 then null else messages_hash end,

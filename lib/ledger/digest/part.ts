@@ -12,9 +12,17 @@ import type {
   LedgerTrace,
   TraceReader,
 } from "#lib/ledger/part";
-import { deleteDigests, findUntitled, readDigests, type StoredDigest, writeDigests } from "#lib/ledger/sql/digest";
+import {
+  deleteDigests,
+  findUntitled,
+  readCommitSubjects,
+  readDigests,
+  type StoredDigest,
+  writeDigests,
+} from "#lib/ledger/sql/digest";
 import { readOutcome } from "#lib/transcript/outcome";
 import { makePairing } from "#lib/transcript/pairing";
+import { chooseShortTitle } from "#lib/transcript/titles/choose-title";
 import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/transcript/titles/derive-title";
 import { describeTool } from "#lib/transcript/tools/tools";
 
@@ -29,6 +37,8 @@ export const digestPart: LedgerPart<DigestFindings> = {
   async write(tx, userId, findings): Promise<ColumnsByTrace> {
     const grown = findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id);
     const before = await readDigests(tx, userId, grown);
+    const all = findings.map(({ trace }) => trace.id);
+    const subjects = await readCommitSubjects(tx, userId, all);
     const digests: StoredDigest[] = [];
     const columns: ColumnsByTrace = new Map();
     await eachInSlices(findings, (finding) => {
@@ -41,6 +51,7 @@ export const digestPart: LedgerPart<DigestFindings> = {
         ...summarizeFacts(facts),
         ...times,
         ...deriveColumns(finding, known?.tools ?? null),
+        shortTitle: deriveShortTitle(finding, subjects.get(finding.trace.id) ?? []),
       });
     });
     await writeDigests(tx, userId, digests);
@@ -61,6 +72,13 @@ function deriveColumns({ from, found, trace }: Finding<DigestFindings>, known: s
   if (from > 0) return { tools, ...(!isTrivial && { trivial: false }) };
   const { title = null, rank = null } = found.title ?? {};
   return { tools, trivial: isTrivial, derivedTitle: title, titleRank: rank };
+}
+
+/** Masked before it is cut: half a secret would not be recognized. */
+function deriveShortTitle({ from, found, trace }: Finding<DigestFindings>, subjects: string[]): string | null {
+  const derivedTitle = from > 0 ? trace.derivedTitle : (found.title?.title ?? null);
+  const title = trace.title && maskForOthers(trace.title);
+  return chooseShortTitle({ title, derivedTitle }, subjects.map(maskForOthers));
 }
 
 function readCourse(_: LedgerTrace, from: number): TraceReader<DigestFindings> {

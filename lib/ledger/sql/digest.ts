@@ -34,6 +34,21 @@ export async function deleteDigests(tx: PoolClient, userId: string, traceIds: st
   await tx.query("delete from trace_digest where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
 }
 
+/** Lists each subject of the commits that the trace itself made once, two at most. */
+export async function readCommitSubjects(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+): Promise<Map<string, string[]>> {
+  const { rows } = await tx.query<{ id: string; subjects: string[] }>(
+    `select trace_id as id, (array_agg(distinct coalesce(subject, '')))[1:2] as subjects from trace_commit
+     where user_id = $1 and trace_id = any($2::uuid[]) and evidence = 'git-commit' and counted and not replayed
+     group by trace_id`,
+    [userId, traceIds],
+  );
+  return new Map(rows.map(({ id, subjects }) => [id, subjects]));
+}
+
 export async function findUntitled(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     "select id from trace where user_id = $1 and id = any($2::uuid[]) and title_rank < $3",

@@ -68,8 +68,8 @@ export async function findDueTraces(
 
 export async function readTraces(tx: PoolClient, userId: string, ids: string[]): Promise<LedgerTrace[]> {
   const { rows } = await tx.query<LedgerTrace>(
-    `select user_id as "userId", id, source, source_id as "sourceId", model, project, machine, created_at as "createdAt",
-       activity_at as "activityAt", stored_at as "storedAt", metadata, project_id as "projectId"
+    `select user_id as "userId", id, source, source_id as "sourceId", model, title,
+       derived_title as "derivedTitle", project, machine, created_at as "createdAt", activity_at as "activityAt", stored_at as "storedAt", metadata, project_id as "projectId"
      from trace where user_id = $1 and id = any($2) and deleted_at is null order by created_at, id`,
     [userId, ids],
   );

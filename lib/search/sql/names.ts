@@ -4,7 +4,7 @@ import { requestSignal } from "#lib/core/current-request";
 import { snapshot } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
-import { listOrder, selectMoment, shownTitle } from "#lib/search/sql/selection";
+import { allTitles, listOrder, selectMoment, shownTitle } from "#lib/search/sql/selection";
 
 type NameRow = {
   id: string;
@@ -29,11 +29,11 @@ export async function readByTitle(
   const patterns = words.map((word) => `%${word.replaceAll(/[\\%_]/g, "\\$&")}%`);
   const statement = Prisma.sql`
     select id, title, source, project, greatest(moment, case when not dated then stored_at end) as "updatedAt" from (
-      select id, ${shownTitle} as title, source, project_id, project, dated, stored_at, ${selectMoment(families)} as moment from trace
+      select id, ${shownTitle} as title, ${allTitles} as titles, source, project_id, project, dated, stored_at, ${selectMoment(families)} as moment from trace
       where user_id = ${userId}::uuid and deleted_at is null and parent_id is null
       ${listOrder(families)} limit ${words.length > 0 ? bounds.looked : bounds.found}
     ) as latest
-    where title ilike all(${patterns}::text[]) or ${words.length}::int = 0
+    where titles ilike all(${patterns}::text[]) or ${words.length}::int = 0
     order by moment desc, id desc limit ${bounds.found}`;
   // Use the order's index instead of sorting, as the list does.
   const settings = { statement_timeout: `${seconds}s`, random_page_cost: "1.1" } as const;

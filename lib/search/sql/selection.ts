@@ -24,8 +24,14 @@ export type PlainSelection = Omit<Selection, "q"> & {
 
 export type ListPlace = { activityAt: Date | string; id: string };
 
-/** Must match `getTitle` in lib/transcript/titles/derive-title.ts. */
-export const shownTitle = Prisma.raw("coalesce(trace.custom_title, trace.title, trace.derived_title)");
+/** Must match `getShownTitle` in lib/transcript/titles/choose-title.ts. */
+export const shownTitle = Prisma.raw(
+  "coalesce(trace.custom_title, trace.short_title, trace.title, trace.derived_title)",
+);
+/** Includes the titles that are not shown. */
+export const allTitles = Prisma.raw(
+  "concat_ws(' ', trace.custom_title, trace.short_title, trace.title, trace.derived_title)",
+);
 
 /** An undated trace has the moment of its upload. */
 export const tellUpdated = (row: { activityAt: Date; storedAt: Date; dated: boolean }): string =>

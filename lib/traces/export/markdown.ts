@@ -10,7 +10,7 @@ import { withPictures } from "#lib/traces/pictures";
 import type { TraceRow } from "#lib/traces/queries";
 import type { ReaderMessage } from "#lib/transcript/message";
 import { readableJson } from "#lib/transcript/text";
-import { getTitle } from "#lib/transcript/titles/derive-title";
+import { getTitle } from "#lib/transcript/titles/choose-title";
 
 /**
  * The stream fails if messages are missing, so that a part is not taken for the whole.

@@ -128,7 +128,7 @@ export async function readOrigins(userId: string, ids: string[]): Promise<Origin
   if (ids.length === 0) return [];
   const { rows } = await pool().query<OriginRow>(
     `select child.id, child.parent_relation as relation, child.parent_position as position, parent.id as "parentId",
-       coalesce(parent.custom_title, parent.title, parent.derived_title) as title
+       coalesce(parent.custom_title, parent.short_title, parent.title, parent.derived_title) as title
      from trace child join trace parent on parent.user_id = $1 and parent.id = child.parent_id
      where child.user_id = $1 and child.id = any($2) and parent.deleted_at is null`,
     [userId, ids],

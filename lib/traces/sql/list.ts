@@ -25,6 +25,7 @@ export const traceFields = {
   model: true,
   title: true,
   derivedTitle: true,
+  shortTitle: true,
   project: true,
   createdAt: true,
   activityAt: true,
@@ -74,7 +75,8 @@ export type TraceRow = {
 export type ListedRow = TraceRow & { latestAt: Date };
 
 export const listedColumns =
-  Prisma.raw(`id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
+  Prisma.raw(`id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle",
+  short_title as "shortTitle", project,
   created_at as "createdAt", activity_at as "activityAt", stored_at as "storedAt", dated, message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata, input_tokens as "inputTokens", output_tokens as "outputTokens", cache_read_tokens as "cacheReadTokens",
   cache_write_5m_tokens as "cacheWrite5mTokens", cache_write_1h_tokens as "cacheWrite1hTokens",

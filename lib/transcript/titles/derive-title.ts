@@ -101,19 +101,27 @@ export class TitleFinder {
     const head = text.slice(0, 4000);
     const [, title] = /^[^\n]{0,80}\btitle:[ \t]+(\S[^\n]*)$/m.exec(head) ?? [];
     const [, number] = /^number:[ \t]+(\d+)$/m.exec(head) ?? [];
+    const [, branch] = /^(?:[^\n]{0,40}: )?On branch (\S{1,80})$/m.exec(head) ?? [];
     if (title) this.#subject = number ? `${title.trim()} (#${number})` : title.trim();
+    else if (branch && !sharedBranches.has(branch)) this.#subject = `${this.#subject} (${branch})`;
   }
 
   #seeAnswer(text: string, kind: string | undefined): void {
     if (this.#answer !== undefined || kind !== undefined || /^\s*(?:<|Tool use:|\{|\[)/.test(text)) return;
     const found = tellingLine(text);
-    if (found?.isTelling) this.#answer = found.line;
+    if (found?.isTelling && !readiness.test(found.line)) this.#answer = found.line;
   }
 }
 
+const sharedBranches = new Set(["main", "master", "dev", "develop", "trunk"]);
+
+/** Sub-agents answer so when they are only started. */
+const readiness =
+  /^(?:hi|hello|hey|understood|i understand|ready|got it|sure|how can i|what (?:can|would|do)|i(?:'m| am|'ll| will| can)\b[^.!\n]{0,80}\b(?:ready|help|assist|waiting))\b/i;
+
 /** `pr-review` becomes "Pr review". */
 function humanizeName(name: string): string {
-  const words = (name.split(":").at(-1) ?? name)
+  const words = (name.split(/:|__/).at(-1) ?? name)
     .replace(/[-_]+/g, " ")
     .replace(/\b(?:pr|mr|ci|ui|api|qa)\b/g, (short) => short.toUpperCase())
     .trim();
@@ -130,9 +138,3 @@ export function deriveTitle(messages: Iterable<Beginning>): DerivedTitle | undef
   }
   return finder.result();
 }
-
-export type Titled = { customTitle: string | null; title: string | null; derivedTitle: string | null };
-
-/** The person's title wins over the agent's, and that over the derived one. */
-export const getTitle = ({ customTitle, title, derivedTitle }: Titled): string | null =>
-  customTitle ?? title ?? derivedTitle;

@@ -60,6 +60,7 @@ export function readTyped(raw: string): Typed {
   let text = withoutBlocks(raw);
   const request = requestHeading.exec(text);
   if (request) text = text.slice(request.index + request[0].length);
+  text = text.replace(/^User provided an image \([\w/.+-]{1,40}\)\.?/, "");
   text = text.replace(/\[(?:Image|Pasted text|Attachment|File)[ #:][^\]\n]{0,200}\]/g, " ").trim();
   const other = transcript.exec(text);
   if (other) text = text.slice(0, other.index).trim();
@@ -102,6 +103,12 @@ function readSlash(text: string): Typed | undefined {
   if (all === undefined || !name) return undefined;
   const rest = text.slice(all.length).trim();
   return { text: "", command: { name, given: [given.trim(), rest].filter(Boolean).join("\n") } };
+}
+
+/** A title of which nobody typed a word. */
+export function isEcho(title: string): boolean {
+  const { text, command } = readTyped(title);
+  return command ? isProgramCommand(command.name) : text === "";
 }
 
 /** It says nothing about the session's subject. */

@@ -4,10 +4,13 @@ const answers = [
   "y|n|k|ye[ps]|yeah|yup|yes please|sure|ok(?:ay)?|fine|good|great|nice|perfect|cool|thanks?(?: you| a lot| so much)?|thx|ty|please|no|nope|nah|nm|never ?mind",
   "stop|wait|done|go|go on|go ahead|go for it|do it|do that|do so|proceed|continue|resume|next|again|retry|try again|keep going|carry on|run it|ship it|lgtm|agreed?|approved?|right|correct|exactly|both|all",
   String.raw`test|tests|testing|ping|help|need help|what\??|why\??|how\??|huh\??|hm+|status|any (?:news|progress|updates?)|commit|push|commit (?:and|&) push|lint|build|undo|revert|refactor|clean ?up`,
+  "(?:(?:ok|please|let'?s)[, ]+)*(?:pick up|continue|resume|start|go on)(?: with| from)? where (?:we|you|i) (?:left|stopped)(?: off)?(?: .{0,60})?",
+  "(?:this|that|it)(?:'?s| is|'s| isn't| is not)? (?:not )?(?:good|bad|wrong|weird|broken|odd|strange|better|great|working)",
   "(?:ok|yes|sure|great|good|yep|no)[, ]+(?:go ahead|continue|proceed|please|thanks?|do it|go on|thank you)",
   "continue(?: please| from where you left off.*| with the (?:task|work|plan|next step).*)|please (?:continue|proceed|go on|go ahead)",
   "(?:please )?(?:fix|solve|explain|summari[sz]e|check|review|read|look at|look into|undo|revert|implement|run|do)(?: (?:this|that|it|these|those|them|all|both))?(?: (?:one|too|now|again|please))?",
-  String.raw`option \w`,
+  String.raw`(?:let'?s )?(?:(?:go|proceed|continue) with )?option \w`,
+  "(?:ok[, ]+)?(?:how|why|what) (?:do|should|can|would|could) (?:i|we|you) (?:fix|fill|solve|do|answer|handle) (?:this|that|it|these)(?: out| in)?",
   "ja|nein|doch|genau|bitte|danke|weiter|mach weiter|oui|non|merci|vas-y|sí|si|vale|dale|gracias|sigue|да|нет|продолжай|дальше|спасибо",
   "はい|いいえ|お願いします|続けて(?:ください)?|ありがとう|是|是的|好|好的|可以|继续|繼續|谢谢|네|예|아니요|계속(?:해줘|해주세요)?|고마워",
 ].join("|");
@@ -50,7 +53,8 @@ const isFrame = (line: string) =>
   emptyHeading.test(unmarked(line));
 
 const isPasted = (line: string) => isBracketed(line) || (pasted.test(line) && !isQuestion(line));
-const isPlaceAlone = (line: string) => /^(?:@?(?:[a-z]+:\/\/|~?\/|\.{1,2}\/|[A-Z]:\\)|@[\w.-]+[/.])\S+$/.test(line);
+const isPlace = (word: string) => /^(?:@?(?:[a-z]+:\/\/|~?\/|\.{1,2}\/|[A-Z]:\\)|@[\w.-]+[/.])\S+$/.test(word);
+const isPlaceAlone = (line: string) => (line.startsWith("@") ? line.split(/[\s,]+/).every(isPlace) : isPlace(line));
 const isRule = (line: string) => !/[\p{L}\p{N}]/u.test(line);
 const emptyHeading =
   /^(?:(?:the |your |my )?(?:implementation )?(?:plan|context|overview|summary|goals?|background|problem|introduction|task|objective|role|instructions?|description|request|prompt|requirements?)s?):?$/i;
@@ -115,11 +119,17 @@ function plainLines(text: string): string[] {
   return plain.length > 0 ? plain : fenced;
 }
 
+/** A line that announces the next, only names a place to look at, or is the beginning of a sentence. */
 function withNext(line: string, lines: string[]): string {
   const next = lines[lines.indexOf(line) + 1];
-  if (!/[:：]$/.test(line) || line.length > 60 || !next || isRule(next) || isPasted(next)) return line;
-  return `${line} ${unmarked(next)}`;
+  if (line.length > 100 || !next || isRule(next) || isPasted(next)) return line;
+  if (line.length <= 60 && (/[:：]$/.test(line) || isBegun.test(line))) return `${line} ${unmarked(next)}`;
+  return isPointer.test(line) ? `${line.replace(/[.,]$/, "")}. ${unmarked(next)}` : line;
 }
+
+const isBegun = /^(?:in|on|with|at|for|when|if|after)\b[^.!?:]{1,40}$/i;
+const isPointer =
+  /^(?:ok[, ]+)?(?:please )?(?:look at|take a look at|read|see|check)(?: the)? [`"']?[@.~/][\w./@~-]{2,}[`"']?[.,]?$/i;
 
 const planStart =
   /^(?:please\s+)?(?:implement|execute|carry out|follow|here(?:'s| is))\s+(?:the\s+|this\s+|my\s+)?(?:following\s+)?(?:implementation\s+)?plan\b[^\n]{0,200}(?:\n|$)/i;

@@ -19,8 +19,12 @@ const minPath = 40;
 const issue =
   /https?:\/\/[\w.-]+\/([\w.-]+(?:\/[\w.-]+){1,4}?)\/(?:-\/)?(?:(pull|issues|work_items)|merge_requests)\/(\d{1,9})(?:[/#?][^\s`'")\]]*)?/g;
 
+/** Files that are mentioned before and after what is said. */
+const mentionsBefore = /^(?:@[\w./-]{2,200}[\s,]+){1,40}(?=[^\s@]+ [^\s@])/;
+const mentionsAfter = /(?:\s?@[\w./-]{2,200}){2,40}$/;
+
 export function worded(line: string): string {
-  const said = withoutGreeting(line);
+  const said = withoutGreeting(line.replace(mentionsBefore, "").replace(mentionsAfter, "") || line);
   const column = cell.exec(said);
   const first = column && column.index > 15 ? said.slice(0, column.index) : said;
   return wholeSentences(

@@ -9,6 +9,8 @@ const trace: LedgerTrace = {
   source: "claude-code",
   sourceId: "s",
   model: null,
+  title: null,
+  derivedTitle: null,
   project: null,
   machine: null,
   createdAt: at,

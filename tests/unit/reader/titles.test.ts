@@ -170,6 +170,10 @@ describe("a title is what a person wrote", () => {
     expect(titled(called("177"), expansion)).toBe("Otel metrics (#177)");
     expect(titled(called("177"), expansion, "address 3")).toBe("Otel metrics (#177): address 3");
     expect(titled(called("177"), "You are a reviewer", "yes", "address 3")).toBe("PR review 177: address 3");
+    const status = (branch: string) => `## Context\n\n- Current git status: On branch ${branch}\nYour branch is ahead`;
+    expect(titled(called(), status("timer-queue"), "address 3")).toBe("PR review (timer-queue): address 3");
+    expect(titled(called(), status("main"), "address 3")).toBe("PR review: address 3");
+    expect(titled("/mcp__tasks__spec-writer now")).toBe("Spec writer now");
     expect(titled(called("look at the login flow"))).toBe("PR review: look at the login flow");
     expect(titled("/deploy:staging now")).toBe("Staging now");
     expect(deriveTitle([user(called()), assistant("Done."), user("Mend the timer")])?.title).toBe(
@@ -182,6 +186,13 @@ describe("a title is what a person wrote", () => {
       title: "The button is grey.",
       rank: titleRanks.answer,
     });
+    for (const ready of [
+      "I'm ready to help you explore the code.",
+      "I understand. I'm here to assist.",
+      "Hello! How can I help?",
+    ])
+      expect(deriveTitle([user("Warmup"), assistant(ready)])?.title).toBe("Warmup");
+    expect(deriveTitle([user("[Image #1]"), assistant("I have found the leak in the queue.")])?.title).toMatch(/leak/);
     const continued =
       "This session is being continued from a previous conversation.\n\n1. Primary Request and Intent:\n   Mend the timer.";
     expect(titled(continued)).toBe("Mend the timer.");
@@ -198,3 +209,22 @@ describe("a title is what a person wrote", () => {
 test("a line of numbers with a letter in it says something", () => {
   expect(isWeak(`${" 1".repeat(40)}x`)).toBe(false);
 });
+
+test.each([
+  ["@docs/a.md @docs/b.md @c.mdc launch the servers", "launch the servers"],
+  ["@docs/a.md @docs/b.md\n- Fill the database", "Fill the database"],
+  ["are all routes defined? @docs/a.md @docs/b.md", "are all routes defined?"],
+  ["In the resume view\nthe message is too long", "In the resume view the message is too long"],
+  ["look at src/a.log\nIt stops at midnight.", "look at src/a.log"],
+  ["look at ./src/a.log\nIt stops at midnight.", "look at ./src/a.log. It stops at midnight."],
+  ["User provided an image (image/png). why is it grey", "why is it grey"],
+])("files that are mentioned are no title: %s", (text, title) => {
+  expect(deriveTitle([{ role: "user", text }])?.title).toBe(title);
+});
+
+test.each(["let's pick up where we left off", "how do i fix this?", "Let's go with option a", "This isn't good."])(
+  "fits any session: %s",
+  (text) => {
+    expect(isWeak(text)).toBe(true);
+  },
+);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { SpoorError } from "#lib/core/errors";
+import { correctFilters } from "#lib/search/grammar";
 import { forEachTerm } from "#lib/search/index/terms";
 import { findIn } from "#lib/search/index/unit";
-import { parseQuery } from "#lib/search/query";
+import { findQueryProblem, parseQuery } from "#lib/search/query";
 
 function termsOf(text: string): Set<number> {
   const terms = new Set<number>();
@@ -144,4 +145,24 @@ test("a query names at most 8 files", () => {
   expect(() => parseQuery("file:a ".repeat(9))).toThrow(SpoorError);
   expect(() => parseQuery("x file:*.go")).toThrow(SpoorError);
   expect(parseQuery('file:"a*b.go"').files).toHaveLength(1);
+});
+
+test("a speaker or the title alone is no query, and says what it needs", () => {
+  for (const q of ["role:thinking", "in:title", "role:tool -"])
+    expect(findQueryProblem(q)).toMatch(/^needs a word beside/);
+  expect(findQueryProblem("role:thinking timer")).toBeUndefined();
+});
+
+test.each([
+  ["projct:lore", "project:lore"],
+  ["mend -brach:main modle:opus", "mend -branch:main model:opus"],
+  ["chagned:src/a.ts", "changed:src/a.ts"],
+  ["Porject:lore", "project:lore"],
+  ["project:lore", undefined],
+  ["https://x.org/a", undefined],
+  ["TypeError: x", undefined],
+  ["note:this", undefined],
+  ['"projct:lore"', undefined],
+])("a misspelled filter is set right: %s", (q, corrected) => {
+  expect(correctFilters(q)).toBe(corrected);
 });

@@ -180,7 +180,7 @@ async function Sessions({ project: { id, sessions, sessionsPutAway } }: { projec
           >
             <Monogram source={trace.source} />
             <a href={traceHref(trace.id, { projectId: id })} className="quiet-link target block truncate">
-              {trace.title || "Untitled session"}
+              {trace.shortTitle || "Untitled session"}
             </a>
             <span className="flex gap-4 text-code text-muted">
               {trace.costNano > 0 && <span className="max-sm:hidden">{formatMoney(trace.costNano)}</span>}

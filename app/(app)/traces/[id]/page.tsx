@@ -76,6 +76,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         traceId={id}
         zone={zone}
         title={getPageTitle(trace)}
+        whole={trace.title ?? undefined}
         total={trace.messageCount}
         initial={segment}
         talk={talk}
@@ -96,7 +97,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   );
 }
 
-const getPageTitle = (trace: Trace) => trace.title || "Untitled session";
+const getPageTitle = (trace: Trace) => trace.shortTitle || "Untitled session";
 
 async function readView(userId: string, id: string, query: SearchParams) {
   if (!z.uuid().safeParse(id).success) notFound();
@@ -137,7 +138,9 @@ async function makeReaderLinks(
 function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
   return (
     <div className="flex flex-col gap-4">
-      <h1 className="font-semibold text-title">{getPageTitle(trace)}</h1>
+      <h1 className="font-semibold text-title" title={trace.title ?? undefined}>
+        {getPageTitle(trace)}
+      </h1>
       {facts}
       <p className="py-8 text-muted">
         {trace.messageCount === 0 ? "This session has no messages." : "No messages here."}{" "}

@@ -35,6 +35,8 @@ export type ReaderProps = {
   traceId?: string;
   zone: string;
   title: string;
+  /** The title that was cut. */
+  whole?: string | undefined;
   total: number;
   initial: Segment;
   talk: boolean;

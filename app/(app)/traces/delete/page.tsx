@@ -163,9 +163,9 @@ function Scope({ given, countedAt, names, left }: ScopeProps) {
 function Titles({ traces, more }: { traces: Trace[]; more: number }) {
   return (
     <ul className="list-disc pl-5">
-      {traces.map(({ id, title, messageCount, ...trace }) => (
+      {traces.map(({ id, shortTitle, messageCount, ...trace }) => (
         <li key={id} className="[overflow-wrap:anywhere]">
-          <span className="font-medium">{title || "Untitled session"}</span>{" "}
+          <span className="font-medium">{shortTitle || "Untitled session"}</span>{" "}
           <span className="text-code text-muted">
             {formatQuantity(messageCount, "message")}, <ActivityTime of={trace} as="moment" />
           </span>

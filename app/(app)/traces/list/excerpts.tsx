@@ -22,7 +22,7 @@ export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: 
           </span>
           <a
             href={placeHref(traceId, q, excerpt.position)}
-            className="quiet-link line-clamp-3 min-w-0 sm:line-clamp-2 break-words"
+            className="quiet-link line-clamp-3 min-h-6 min-w-0 sm:line-clamp-2 break-words"
           >
             <span className="text-muted">#{excerpt.position}</span> <Marked excerpt={excerpt} />
           </a>

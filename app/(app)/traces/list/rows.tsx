@@ -13,6 +13,8 @@ export type ListRow = {
   icon?: string;
   monogram?: string;
   title?: string;
+  /** The title that was cut. */
+  whole?: string;
   star?: true;
   tags?: string[];
   live?: string;
@@ -73,7 +75,7 @@ type FactsProps = { row: ListRow; given: GivenFilters };
 type SessionProps = FactsProps & { zone: string };
 
 function Session({ row, given, zone }: SessionProps) {
-  const { id, title, star, tags, at, when, exact, found, below, withBelow, origin } = row;
+  const { id, title, whole, star, tags, at, when, exact, found, below, withBelow, origin } = row;
   const key = id.slice(-6);
   // Exact figures appear on hover or focus: for fifty rows they are 5 KB.
   const [isNear, setNear] = useState(false);
@@ -102,6 +104,12 @@ function Session({ row, given, zone }: SessionProps) {
       </div>
       {isNear && (
         <p id={`x${key}`}>
+          {whole && (
+            <>
+              {whole}
+              <br />
+            </>
+          )}
           {[exact, at && longTime(new Date(at), zone)].filter(Boolean).join(" · ")}
           {withBelow && (
             <>

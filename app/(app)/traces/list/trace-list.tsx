@@ -92,8 +92,10 @@ function describeSurroundings(trace: ListedTrace, kin: ListedFamilies, zone: str
 /** More than two lines on any screen. */
 const maxTitle = 240;
 
+const bounded = (title: string) => (title.length > maxTitle ? `${title.slice(0, maxTitle).toWellFormed()}…` : title);
+
 function toListRow(trace: ShownTrace, found: Excerpts | undefined, labels: Labels): Omit<ListRow, "at" | "when"> {
-  const { id, source, title, model, machine, messageCount, starredAt, tags, errorCount, spark } = trace;
+  const { id, source, title, shortTitle, model, machine, messageCount, starredAt, tags, errorCount, spark } = trace;
   const [tokens, cost, icon] = [countTokens(trace), formatCost(trace), findIcon(source)];
   const exact = [
     formatQuantity(messageCount, "message"),
@@ -107,7 +109,8 @@ function toListRow(trace: ShownTrace, found: Excerpts | undefined, labels: Label
     source,
     ...(icon && icon !== source && { icon }),
     ...(!icon && { monogram: makeMonogram(source) }),
-    ...(title && { title: title.length > maxTitle ? `${title.slice(0, maxTitle).toWellFormed()}…` : title }),
+    ...(shortTitle && { title: bounded(shortTitle) }),
+    ...(title && title !== shortTitle && { whole: bounded(title) }),
     ...(starredAt && { star: true as const }),
     ...(tags.length > 0 && { tags }),
     ...getProjectLabel(trace, labels),

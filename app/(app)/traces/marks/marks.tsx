@@ -2,10 +2,10 @@ import type { Trace } from "#lib/traces/queries";
 import { describeSession, markSession } from "./actions";
 import { MarksForm } from "./marks-form";
 
-type Props = { trace: Pick<Trace, "id" | "title" | "customTitle" | "starredAt" | "archivedAt" | "tags" | "note"> };
+type Props = { trace: Pick<Trace, "id" | "shortTitle" | "customTitle" | "starredAt" | "archivedAt" | "tags" | "note"> };
 
 export function Marks({ trace }: Props) {
-  const { id, title, customTitle, starredAt, archivedAt, tags, note } = trace;
+  const { id, shortTitle, customTitle, starredAt, archivedAt, tags, note } = trace;
   return (
     <div className="session-marks">
       <Toggle id={id} name="starred" isOn={starredAt !== null} words={["Star", "Starred"]} />
@@ -19,7 +19,7 @@ export function Marks({ trace }: Props) {
             action={describeSession}
             id={id}
             title={customTitle ?? ""}
-            shown={title ?? "Untitled session"}
+            shown={shortTitle ?? "Untitled session"}
             tags={tags.join(", ")}
             note={note ?? ""}
           />

@@ -1,4 +1,4 @@
-import { parseTerms, withoutTerm } from "#lib/search/grammar";
+import { correctFilters, parseTerms, withoutTerm } from "#lib/search/grammar";
 import { isQuery } from "#lib/search/query";
 import type { FilterName } from "#lib/search/schema";
 import { countTraces } from "#lib/traces/facets";
@@ -18,12 +18,23 @@ export async function NoHits({ userId, request: { given, order }, names }: Props
       return { name, rest, max: getMaxCount(rest), count: await countMatches(userId, rest, zone) };
     }),
   );
+  // A search finds archived sessions, too.
+  const isHidden = given.q === undefined && given.archived === undefined;
+  const archived = isHidden ? await countMatches(userId, { ...given, archived: "true" }, zone) : 0;
   const terms = given.q ? await tryOtherTerms(userId, given, zone) : [];
   const helpful = tries.filter(({ count }) => count > 0).toSorted((a, b) => a.count - b.count);
   return (
     <div className="flex flex-col gap-3 py-8">
       <p>No session matches {tries.length > 1 ? "all of these filters" : given.q ? "this search" : "this filter"}.</p>
-      {order !== "best" && <Meant userId={userId} given={given} />}
+      {(order !== "best" || (given.q && correctFilters(given.q))) && <Meant userId={userId} given={given} />}
+      {archived > 0 && (
+        <p>
+          <a href={listHref({ ...given, archived: "true" })} className="link">
+            Show archived sessions
+          </a>{" "}
+          <span className="text-muted">to see {formatSessionCount(archived, maxCounted)}.</span>
+        </p>
+      )}
       {terms.length > 1 && <Terms given={given} terms={terms} />}
       <ul className="flex flex-col gap-2">
         {helpful.map(({ name, rest, max, count }) => (

@@ -1,3 +1,4 @@
+import { correctFilters } from "#lib/search/grammar";
 import { correct } from "#lib/search/slips";
 import { Notice } from "../../../components/notice";
 import { type GivenFilters, listHref } from "../hrefs";
@@ -23,7 +24,7 @@ export function Instead({ given, corrected, isPartial }: Props) {
 }
 
 export async function Meant({ userId, given }: { userId: string; given: GivenFilters }) {
-  const corrected = given.q && (await correct(userId, given.q));
+  const corrected = given.q && (correctFilters(given.q) ?? (await correct(userId, given.q)));
   if (!corrected) return null;
   return (
     <p>

@@ -4,16 +4,26 @@ import { lazy, Suspense, useEffect, useState } from "react";
 /** Loaded on first use, since most pages are read without it. */
 const Palette = lazy(() => import("./palette").then((module) => ({ default: module.Palette })));
 
-const hasCommandKey = () => /Mac|iPhone|iPad/.test(navigator.platform);
+/** On the server nobody's keyboard is known. */
+export function useCommandKey(): "Ctrl" | "⌘" {
+  const [key, setKey] = useState<"Ctrl" | "⌘">("Ctrl");
+  useEffect(() => {
+    if (/Mac|iPhone|iPad/.test(navigator.platform)) setKey("⌘");
+  }, []);
+  return key;
+}
+
+const opens = "[data-opens-palette]";
+
+export const openPalette = () => document.querySelector<HTMLElement>(opens)?.click();
 
 type Props = { className: string; hasHint?: boolean };
 
 export function PaletteButton({ className, hasHint = false }: Props) {
   const [isOpen, setOpen] = useState<boolean>(); // undefined until first opened
-  const [hint, setHint] = useState("Ctrl K");
+  const command = useCommandKey();
   useEffect(() => {
     if (!hasHint) return;
-    if (hasCommandKey()) setHint("⌘K");
     const onKey = (event: KeyboardEvent) => {
       const isOurs =
         event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
@@ -28,6 +38,7 @@ export function PaletteButton({ className, hasHint = false }: Props) {
     <>
       <button
         type="button"
+        data-opens-palette=""
         aria-haspopup="dialog"
         aria-keyshortcuts={hasHint ? "Control+K Meta+K" : undefined}
         onClick={() => setOpen(true)}
@@ -36,7 +47,7 @@ export function PaletteButton({ className, hasHint = false }: Props) {
         Go to…
         {hasHint && (
           <span aria-hidden="true" className="key max-lg:hidden pointer-coarse:hidden">
-            {hint}
+            {command === "⌘" ? "⌘K" : "Ctrl K"}
           </span>
         )}
       </button>

@@ -18,7 +18,7 @@ import { Sum } from "./sum";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]/changes">): Promise<Metadata> {
   const { trace } = await own((await params).id);
-  return { title: `All changes · ${trace.title || "Untitled session"}` };
+  return { title: `All changes · ${trace.shortTitle || "Untitled session"}` };
 }
 
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]/changes">) {
@@ -40,7 +40,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       <ChangeKeys back={back} />
       <header className="flex flex-col gap-1">
         <a href={typeof file === "string" ? `${back}/changes` : back} className="link w-fit text-code">
-          {typeof file === "string" ? "All changes" : trace.title || "Untitled session"}
+          {typeof file === "string" ? "All changes" : trace.shortTitle || "Untitled session"}
         </a>
         <h1 className="font-semibold text-title">All changes</h1>
         <Sum files={drawn?.files ?? []} untold={untold} cut={cut} {...(edits && { edits })} />

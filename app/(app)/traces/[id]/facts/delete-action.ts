@@ -1,5 +1,6 @@
 "use server";
-import { redirect } from "next/navigation";
+import { revalidatePath } from "next/cache";
+import { RedirectType, redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/core/errors";
@@ -17,12 +18,19 @@ export async function deleteAction(form: FormData): Promise<void> {
   if (typeof mark === "string") {
     const ids = [id, ...(await findSubagents(user.id, [id]))];
     const deleted = await deleteSelection(user.id, { ids }, mark, origin);
-    redirect(deleted === undefined ? `/traces/${id}?delete=1` : "/traces");
+    if (deleted === undefined) redirect(`/traces/${id}?delete=1`);
+    leaveDeleted();
   }
   try {
     await deleteTrace(user.id, id, origin);
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "not_found")) throw error;
   }
-  redirect("/traces");
+  leaveDeleted();
+}
+
+/** Back must show neither the question nor the session as the browser remembers them. */
+function leaveDeleted(): never {
+  revalidatePath("/", "layout");
+  redirect("/traces", RedirectType.replace);
 }

@@ -13,7 +13,7 @@ export async function DeleteQuestion({ userId, trace }: { userId: string; trace:
       <form action={deleteAction} className="flex flex-col gap-4">
         <input type="hidden" name="id" value={trace.id} />
         <p className="text-ui">
-          Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong> and its{" "}
+          Delete <strong className="break-words font-semibold">{trace.shortTitle || "Untitled session"}</strong> and its{" "}
           {formatQuantity(trace.messageCount, "message")} permanently? It won’t be uploaded again.
         </p>
         {all && (

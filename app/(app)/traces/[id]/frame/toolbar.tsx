@@ -12,6 +12,7 @@ import { Where } from "./where";
 
 type Props = {
   title: string;
+  whole?: string | undefined;
   links: Links;
   talk: boolean;
   first: number;
@@ -25,7 +26,7 @@ type Props = {
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
 };
 
-export function Toolbar({ title, links, talk, first, total, standing, resume, find, ...on }: Props) {
+export function Toolbar({ title, whole = title, links, talk, first, total, standing, resume, find, ...on }: Props) {
   return (
     <div data-toolbar className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4">
       <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-[calc(3rem-1px)]">
@@ -35,7 +36,7 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
           </a>
         )}
         <div className="relative min-w-0 grow">
-          <h1 className="truncate font-semibold text-prose max-lg:text-code max-lg:leading-5" title={title}>
+          <h1 className="truncate font-semibold text-prose max-lg:text-code max-lg:leading-5" title={whole}>
             {title}
           </h1>
           <div className="lg:hidden">

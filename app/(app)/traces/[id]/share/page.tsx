@@ -11,7 +11,7 @@ import { hasPictures } from "#lib/traces/pictures";
 import { getTraceRow } from "#lib/traces/queries";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import type { Outline, Turn } from "#lib/transcript/outline";
-import { getTitle } from "#lib/transcript/titles/derive-title";
+import { getShownTitle } from "#lib/transcript/titles/choose-title";
 import { Form } from "../../../../components/forms/form";
 import { orMissing } from "../../../../components/missing";
 import { formatQuantity } from "../../../../components/values/figures";
@@ -53,7 +53,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
             Back to the session
           </a>
         </p>
-        <h1 className="break-words font-semibold text-title">Share: {getTitle(trace) || "Untitled session"}</h1>
+        <h1 className="break-words font-semibold text-title">Share: {getShownTitle(trace) || "Untitled session"}</h1>
         <p className="max-w-[72ch] text-muted">
           Anybody with the link can read what is shown below, without an account. You can revoke it at any time.
         </p>
