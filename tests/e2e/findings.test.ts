@@ -97,7 +97,7 @@ test("masking is stopped after a question, in a project or everywhere, and begun
   const dialog = page.getByRole("dialog", { name: "Stop masking?" });
   await open("/findings");
   await button("Stop masking").click();
-  await dialog.getByText("Secrets that come from now on are stored as they are.").waitFor();
+  await dialog.getByText("New secrets will be stored unmasked").waitFor();
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 });
     await expectGoodLook(page, "findings-stop");

@@ -191,7 +191,7 @@ describe("the pages", () => {
     await plain.goBack();
     await button("Undo", plain).click();
     await plain.getByRole("heading", { name: "The web" }).waitFor();
-    await plain.getByText("on their way").waitFor();
+    await plain.getByText("still being moved").waitFor();
     await takeIn();
     await plain.reload();
     await plain.getByRole("link", { name: "Show it in the list" }).waitFor();
