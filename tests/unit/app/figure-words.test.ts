@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Figures } from "../../../app/(app)/home/figures.tsx";
 import { Sum } from "../../../app/(app)/traces/[id]/changes/sum.tsx";
-import { Spent } from "../../../app/(app)/traces/[id]/facts/spent.tsx";
+import { HeadFigures } from "../../../app/(app)/traces/[id]/facts/figures.tsx";
 import { describeFinding, percent } from "../../../app/(app)/usage/words.ts";
 
 const toText = (html: string) =>
@@ -65,14 +65,14 @@ test("a session's cost says which tiers of service are in it at the standard pri
   const counts = { inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWrite5mTokens: 0 };
   const usage = { ...counts, cacheWrite1hTokens: 0, reasoningTokens: 0, unpricedTokens: 0, tierNotPricedTokens: 0 };
   const trace = { costNano: 2e9, recordedNano: null, tokenCount: null, model: null, usage } as unknown as Parameters<
-    typeof Spent
+    typeof HeadFigures
   >[0]["trace"];
   const use = { model: "gpt-5.3-codex", inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const spent = (...tiers: string[][]) => {
     const models = tiers.map((tiersNotPriced) => ({ ...use, costNano: 1e9, tiersNotPriced }));
-    return toText(renderToStaticMarkup(createElement(Spent, { trace, models })));
+    return toText(renderToStaticMarkup(createElement(HeadFigures, { trace, models })));
   };
-  expect(spent([])).toMatch(/^\$2\.00 .* tokens/);
+  expect(spent([])).toMatch(/ Cost \$2\.00 1\.1K tokens /);
   expect(spent([])).not.toContain("tier");
-  expect(spent(["priority"], ["priority", "scale"])).toMatch(/tier “priority” not priced tier “scale” not priced$/);
+  expect(spent(["priority"], ["priority", "scale"])).toMatch(/tier “priority” not priced · tier “scale” not priced$/);
 });
