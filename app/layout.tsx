@@ -4,6 +4,7 @@ import { requestIdHeader } from "#lib/http/headers";
 import { PageRequestProvider } from "./components/page-request";
 import { readTheme } from "./components/shell/preferences";
 import { TimeZone } from "./components/shell/time-zone";
+import { fontVariables } from "./fonts/fonts";
 import "./globals.css";
 
 export const metadata: Metadata = {
@@ -22,7 +23,7 @@ export default async function Layout({ children }: { children: React.ReactNode }
   const theme = await readTheme();
   const requestId = (await headers()).get(requestIdHeader) ?? undefined;
   return (
-    <html lang="en" data-theme={theme === "system" ? undefined : theme}>
+    <html lang="en" data-theme={theme === "system" ? undefined : theme} className={fontVariables}>
       <head>
         {/* With `no-referrer`, forms without JavaScript send `Origin: null`, which requireSameOrigin refuses. */}
         <meta name="referrer" content="same-origin" />

@@ -14,15 +14,15 @@ import { fill } from "./fill.ts";
 function readOptions(): { messages: number; session: number; seed: number } {
   const text = { type: "string" } as const;
   const { values } = parseArgs({ options: { messages: text, session: text, seed: text } });
-  const numberOf = (name: "messages" | "session" | "seed", fallback: number) => {
+  const readNumber = (name: "messages" | "session" | "seed", fallback: number) => {
     const value = Number(values[name] ?? fallback);
     if (!Number.isSafeInteger(value) || value < 0) throw new EnvError(`--${name} must be a whole number`);
     return value;
   };
   return {
-    messages: numberOf("messages", 10_000),
-    session: numberOf("session", 0),
-    seed: numberOf("seed", Date.now()),
+    messages: readNumber("messages", 10_000),
+    session: readNumber("session", 0),
+    seed: readNumber("seed", Date.now()),
   };
 }
 

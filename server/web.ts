@@ -39,11 +39,16 @@ async function takeBuiltConfig(): Promise<void> {
 let inFlight = new Set<ServerResponse>();
 let closeOthers = (): void => {};
 
+/** It would last as long as its reader, who then asks the next process. */
+const isEventStream = (response: ServerResponse) =>
+  String(response.getHeader("Content-Type")).startsWith("text/event-stream");
+
 async function stop(): Promise<void> {
   const deadline = performance.now() + drainMs;
   const closed = once(server, "close");
   server.close();
   closeOthers();
+  for (const response of inFlight) if (isEventStream(response)) response.destroy();
   while (inFlight.size > 0 && performance.now() < deadline) await sleep(50);
   server.closeAllConnections();
   await closed;

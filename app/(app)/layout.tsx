@@ -8,7 +8,7 @@ export default function Layout({ children }: { children: React.ReactNode }) {
     <>
       <NavBar />
       <Navigation />
-      <main id="main" tabIndex={-1} className="wide grow py-6 outline-none">
+      <main id="main" tabIndex={-1} className="page grow outline-none">
         {children}
       </main>
       <Shapes />

@@ -16,17 +16,17 @@ export function Sign({ name }: { name: keyof typeof looks | "down" }) {
 }
 
 const marks = {
-  queued: { sign: "ring", word: "waiting", ink: "text-muted" },
-  running: { sign: "dot", word: "running", ink: "text-accent" },
-  succeeded: { sign: "check", word: "done", ink: "text-ok" },
-  failed: { sign: "cross", word: "failed", ink: "text-bad" },
+  queued: { sign: "ring", word: "waiting", look: "" },
+  running: { sign: "dot", word: "running", look: "pill-accent" },
+  succeeded: { sign: "check", word: "done", look: "pill-ok" },
+  failed: { sign: "cross", word: "failed", look: "pill-bad" },
 } as const;
 
 /** @param isLive may change on the page; screen readers announce it */
 export function StatusMark({ status, isLive = false }: { status: Job["status"]; isLive?: boolean }) {
-  const { sign, word, ink } = marks[status];
+  const { sign, word, look } = marks[status];
   return (
-    <span role={isLive ? "status" : undefined} className={`inline-flex items-center gap-2 font-medium ${ink}`}>
+    <span role={isLive ? "status" : undefined} className={`pill ${look}`}>
       <Sign name={sign} /> {word}
     </span>
   );

@@ -16,13 +16,15 @@ export async function findCopies(
   filter: SessionFilter,
 ): Promise<ListedOriginal[] | "not allowed" | "not known"> {
   const [source] = filter.sources?.length === 1 ? filter.sources : [];
+  const [sourceId, ...more] = filter.words;
   const wanted: ListedOriginal[] = [];
   const others: ListedOriginal[] = [];
   try {
+    if (sourceId !== undefined && more.length === 0)
+      for await (const one of listOriginals(api, { sourceId })) if (one.sourceId === sourceId) return [one];
     for await (const one of listOriginals(api, source === undefined ? {} : { source })) {
       if (filter.sources?.length && !filter.sources.includes(one.source)) continue;
       if (filter.project !== undefined && !isNamed(one.project, filter.project)) continue;
-      if (filter.words.length === 1 && one.sourceId === filter.words[0]) return [one];
       if (matches(one, filter.words)) wanted.push(one);
       else others.push(one);
     }

@@ -179,6 +179,8 @@ export const limits = {
     viewName: 64,
     marksBytes: 128 * KiB,
     projectName: 128,
+    /** Of one user in one process. */
+    growthStreams: 24,
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,
   },

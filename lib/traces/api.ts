@@ -191,7 +191,7 @@ export const readGrowth = {
   about: {
     group: "Traces",
     summary: "Count a trace's new messages",
-    text: "The number of messages after a position. `live` is true if the trace was active in the last minutes, by its own times; then `waiting` shows that its agent has finished (`waiting`) or asks something (`asking`), if known.",
+    text: "The number of messages after a position. `live` is true if the trace was active in the last minutes, by its own times; then `waiting` shows that its agent has finished (`waiting`) or asks something (`asking`), if known. With `Accept: text/event-stream`, the same without `ok` is sent as server-sent events: one at once, then one after each change, for a minute.",
     answers: { 200: { text: "Their number.", example: { ok: true, messages: 1, live: true, waiting: null } } },
     example: { query: { after: "0" } },
   },

@@ -45,8 +45,11 @@ function readBlock(block: string): { language: string; text: string } {
       .trim()
       .split(/\s/, 1)[0] ?? "";
   const end = closingLine(block);
-  return { language, text: block.slice(head + 1, end && end.index > head ? end.index - 1 : undefined) };
+  return { language, text: withTicks(block.slice(head + 1, end && end.index > head ? end.index - 1 : undefined)) };
 }
+
+/** Some exporters escape every backtick in a block. */
+const withTicks = (text: string) => (text.includes("`") ? text : text.replaceAll("&#96;", "`"));
 
 function closingLine(block: string): { index: number; length: number } | undefined {
   const fence = /^[ \t]*(`{3,}|~{3,})/.exec(block)?.[1] ?? "```";

@@ -51,7 +51,8 @@ export type Block =
   /** @property text a data URL */
   | { type: "image"; text: string; label: string }
   | { type: "pictures"; pictures: ShownPicture[] }
-  | { type: "code"; text: string; language: string; label?: string }
+  /** @property first the first line's number, if lines are numbered */
+  | { type: "code"; text: string; language: string; label?: string; first?: number }
   | { type: "output"; text: string }
   | { type: "diff"; lines: DiffLine[]; path?: string; language?: string }
   | { type: "tasks"; items: { state: TaskState; text: string }[] }

@@ -1,4 +1,5 @@
 import type { MessagePiece } from "#lib/transcript/call";
+import { findErrorMessage } from "#lib/transcript/error-message";
 import { makeTouching, type Touch, type TouchingSession } from "#lib/transcript/files/touches";
 import { getTurnName, isExpansion } from "#lib/transcript/injected";
 import type { ReaderMessage } from "#lib/transcript/message";
@@ -19,7 +20,7 @@ export type Outline = {
   files: FileSum[];
   /** The number of all files; `files` has only the first. */
   fileCount: number;
-  errors: NamedPosition[];
+  errors: Failure[];
   agents: NamedPosition[];
   /** The longest pauses, in the order of their positions. */
   gaps: { position: number; seconds: number }[];
@@ -27,6 +28,9 @@ export type Outline = {
 };
 
 type NamedPosition = { position: number; title: string };
+
+/** The title is the call's, the message its output's. */
+export type Failure = NamedPosition & { message: string };
 
 export type Turn = NamedPosition & {
   at: number | null;
@@ -50,16 +54,20 @@ export type Outliner = { add: (message: ReaderMessage) => void; result: () => Ou
 
 export function makeOutliner(session: TouchingSession): Outliner {
   const turns: Turn[] = [];
-  const errors: NamedPosition[] = [];
+  const errors: Failure[] = [];
   const agents: NamedPosition[] = [];
   const touching = makeTouching(session);
   const clock = makeClock();
   const pairing = makePairing((placed, result) => {
     touching.take(placed, result);
-    if (readOutcome(result).status !== "failed") return;
+    const { status, output, exitCode } = readOutcome(result);
+    if (status !== "failed") return;
     const part = describeTool(placed.call, result);
-    if (part.status === "failed")
-      errors.push({ position: placed.position, title: firstLine(part.title || placed.call.name, maxTitle) });
+    if (part.status !== "failed") return;
+    const message = findErrorMessage(output) || (exitCode === undefined ? "Failed" : `Exit code ${exitCode}`);
+    const own = firstLine(part.title, maxTitle);
+    const title = own === "" || message.startsWith(own) ? placed.call.name : own;
+    errors.push({ position: placed.position, title, message });
   });
   let before: MessagePiece | undefined;
   const add = (message: ReaderMessage) => {
@@ -104,7 +112,7 @@ function getTurnTitle(text: string): string {
   return own || plainTitle(getTurnName(text), maxTitle) || plainTitle(text, maxTitle);
 }
 
-function countErrors(turns: Turn[], errors: NamedPosition[]): void {
+function countErrors(turns: Turn[], errors: Failure[]): void {
   let index = -1;
   for (const { position } of errors) {
     while ((turns[index + 1]?.position ?? Number.POSITIVE_INFINITY) <= position) index += 1;

@@ -1,4 +1,6 @@
 import type { Call, MessagePiece, ToolResult } from "#lib/transcript/call";
+import { groupEdits } from "#lib/transcript/edit-runs";
+import { hookBlocks, hookTool } from "#lib/transcript/hooks";
 import { isExpansion } from "#lib/transcript/injected";
 import { splitPieces } from "#lib/transcript/kind";
 import { readTranscript } from "#lib/transcript/markers";
@@ -57,6 +59,11 @@ function attach(piece: MessagePiece, drafts: Draft[], open: Map<string, OpenCall
     before?.pieces.push(piece);
     return before;
   }
+  const hooked = findHooked(piece, drafts);
+  if (hooked) {
+    hooked.pieces.push(piece);
+    return hooked;
+  }
   if (before && belongsTo(before, piece)) {
     before.pieces.push(piece);
     return before;
@@ -67,6 +74,17 @@ function attach(piece: MessagePiece, drafts: Draft[], open: Map<string, OpenCall
   open.delete(key);
   if (call) call.piece.result = piece.result;
   return call?.draft;
+}
+
+/** Calls that a hook's notice may follow, among them those that ran at the same time. */
+const maxHooked = 20;
+
+function findHooked(piece: MessagePiece, drafts: Draft[]): Draft | undefined {
+  const tool = hookTool(piece);
+  if (tool === undefined) return undefined;
+  return drafts
+    .slice(-maxHooked)
+    .findLast(({ pieces }) => pieces.some((one) => one.type === "call" && one.call.name === tool));
 }
 
 function belongsTo({ pieces: [first] }: Draft, piece: MessagePiece): boolean {
@@ -148,6 +166,11 @@ function joinOutput(parts: RowPart[]): RowPart[] {
   for (const part of parts) {
     const before = joined.at(-1);
     const [block] = part.blocks;
+    const hooked = before && hookBlocks(part);
+    if (hooked) {
+      before.blocks.push(...hooked);
+      continue;
+    }
     const belongs =
       (before?.kind === "command" && (part.kind === "notice" || part.kind === "user")) ||
       (before?.kind === "subagent" && part.title === "" && block?.type === "transcript");
@@ -181,7 +204,7 @@ function finish(rows: ReaderRow[]): ReaderRow[] {
     model = own ?? model;
   }
   markTurns(rows);
-  return groupQuiet(rows);
+  return groupEdits(groupQuiet(rows));
 }
 
 function markTurns(rows: ReaderRow[]): void {

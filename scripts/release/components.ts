@@ -54,6 +54,7 @@ async function readLicenses(folders: string[]): Promise<string> {
       owners.set(text, [...(owners.get(text) ?? []), `${name} ${version}`]);
     }
   }
+  owners.set((await readFile("app/fonts/OFL.txt", "utf8")).trim(), ["Geist and Geist Mono (fonts)"]);
   const line = "-".repeat(80);
   return [...owners].map(([text, names]) => `${[...new Set(names)].join(", ")}\n\n${text}\n`).join(`\n${line}\n\n`);
 }

@@ -74,8 +74,10 @@ describe("a call without a valid token", () => {
   test("gets the same answer for an unknown, an expired, a revoked and a malformed one", async () => {
     const expired = await logIn(server, userId);
     const revoked = await logIn(server, userId);
-    const hashOf = (text: string) => createHash("sha256").update(text).digest();
-    await pool().query("update cli_token set expires_at = now() - interval '1 ms' where hash = $1", [hashOf(expired)]);
+    const computeHash = (text: string) => createHash("sha256").update(text).digest();
+    await pool().query("update cli_token set expires_at = now() - interval '1 ms' where hash = $1", [
+      computeHash(expired),
+    ]);
     expect((await fetch(`${server.url}/api/cli/session`, { method: "DELETE", headers: bearer(revoked) })).status).toBe(
       204,
     );

@@ -36,7 +36,7 @@ export const fillPath = (path: string, values: Record<string, string> = {}) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? crypto.randomUUID());
 
 /** Where a call needs a condition, the one of its example. */
-export function conditionOf({ about }: Operation): Record<string, string> {
+export function getCondition({ about }: Operation): Record<string, string> {
   const { "If-None-Match": condition } = about.headers ?? {};
   return condition ? { "If-None-Match": condition.example } : {};
 }
@@ -94,7 +94,7 @@ export async function provideCalls(server: Server, userId: string, secret: strin
     const sent =
       body ?? (raw && documentedBytes(operation.path).bytes) ?? (example?.body && JSON.stringify(example.body));
     const type = sent === undefined ? {} : { "Content-Type": raw?.example.type ?? "application/json" };
-    const all = { ...fromElsewhere(), ...type, ...conditionOf(operation), ...authorization(operation), ...headers };
+    const all = { ...fromElsewhere(), ...type, ...getCondition(operation), ...authorization(operation), ...headers };
     const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
     return fetch(server.url + writeTarget(operation, query), {
       method,
@@ -109,7 +109,7 @@ export async function provideCalls(server: Server, userId: string, secret: strin
     const headers = {
       ...fromElsewhere(),
       ...type,
-      ...conditionOf(operation),
+      ...getCondition(operation),
       ...authorization(operation),
       "Content-Length": String(contentLength),
     };

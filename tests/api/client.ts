@@ -55,7 +55,7 @@ export async function withoutRequestId(response: Response): Promise<object> {
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** What sends a body as it is to `POST /api/ingest`. */
-export const senderOf =
+export const makeSender =
   (server: Server, token: string) =>
   (body: Uint8Array<ArrayBuffer> | string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${server.url}/api/ingest`, {
@@ -120,7 +120,7 @@ export function openRequest(
     const read = async (response: IncomingMessage): Promise<Answer> => {
       let text = "";
       for await (const chunk of response.setEncoding("utf8")) text += chunk;
-      return { status: response.statusCode ?? 0, headers: headersOf(response.headers), text };
+      return { status: response.statusCode ?? 0, headers: makeHeaders(response.headers), text };
     };
     let hasAnswered = false;
     request.on("response", (response) => {
@@ -137,7 +137,7 @@ export function openRequest(
   return { request, answer };
 }
 
-function headersOf(incoming: IncomingHttpHeaders): Headers {
+function makeHeaders(incoming: IncomingHttpHeaders): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming)) {
     for (const one of [value ?? []].flat()) headers.append(name, one);

@@ -41,7 +41,7 @@ describe("a request that is refused before its whole body was read", () => {
     ["for its path", 404, "/api/nothing", json],
   ];
 
-  async function outcomesOf(body: Uint8Array, more: Record<string, string>, only = refusals()) {
+  async function readOutcomes(body: Uint8Array, more: Record<string, string>, only = refusals()) {
     const outcomes = [];
     for (const [name, expected, path, headers] of only) {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -59,7 +59,7 @@ describe("a request that is refused before its whole body was read", () => {
     [5 * MiB, "with its length", {}],
     [5 * MiB, "in chunks", { "Transfer-Encoding": "chunked" }],
   ])("of %i bytes %s is answered, and so is the next on the connection", async (bytes, _how, headers) => {
-    const outcomes = await outcomesOf(Buffer.alloc(bytes, " "), headers);
+    const outcomes = await readOutcomes(Buffer.alloc(bytes, " "), headers);
     expect(outcomes).toEqual(outcomes.map((one) => ({ ...one, first: one.expected, next: 200 })));
   });
 
@@ -74,7 +74,7 @@ describe("a request that is refused before its whole body was read", () => {
         { ...json, ...bearer(token) },
       ];
       const body = Buffer.alloc(cap + over, " ");
-      const outcomes = await outcomesOf(body, { "Transfer-Encoding": "chunked" }, [size]);
+      const outcomes = await readOutcomes(body, { "Transfer-Encoding": "chunked" }, [size]);
       expect(outcomes).toEqual(outcomes.map((one) => ({ ...one, first: one.expected, next: 200 })));
     },
   );
@@ -90,7 +90,7 @@ describe("a whole upload with bytes behind it that are no HTTP", () => {
     return `${headers.join("\r\n")}\r\n\r\n${body}`;
   };
 
-  async function statusesOf(bytes: string, delayMs?: number): Promise<string[]> {
+  async function getStatuses(bytes: string, delayMs?: number): Promise<string[]> {
     const { socket, ended } = await openSocket(server);
     if (delayMs === undefined) socket.write(`${bytes}junk`);
     else {
@@ -104,7 +104,7 @@ describe("a whole upload with bytes behind it that are no HTTP", () => {
   test.each([undefined, 0, 8, 100])("is stored if it is acknowledged (%s ms later)", async (delayMs) => {
     for (const length of [10, 469_000]) {
       const before = await storedUploads();
-      const statuses = await statusesOf(upload(length), delayMs);
+      const statuses = await getStatuses(upload(length), delayMs);
       const { jobs, uploads } = await storedUploads();
       // One that got no response may be stored, too, and later.
       if (statuses.includes("202")) expect(jobs).toBeGreaterThan(before.jobs);

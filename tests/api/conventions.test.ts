@@ -16,7 +16,7 @@ import {
 } from "./client.ts";
 
 const { server, token } = await provideOwnedServer({ worker: false });
-const { answerOf } = shapes(await (await get(server, "/api/openapi.json")).json());
+const { getAnswer } = shapes(await (await get(server, "/api/openapi.json")).json());
 
 const uuid = /^[0-9a-f-]{36}$/;
 const usualMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -58,7 +58,7 @@ describe("a method that a path does not take", () => {
       expectApiHeaders(response.headers);
       expect(listMethods(response.headers.get("allow"))).toEqual([...methods, "OPTIONS"].toSorted());
       if (operation.about.foreign) return;
-      const documented = answerOf(operation.path, "options", "204")?.headers?.Allow?.example;
+      const documented = getAnswer(operation.path, "options", "204")?.headers?.Allow?.example;
       expect(listMethods(documented)).toEqual([...methods, "OPTIONS"].toSorted());
     },
   );

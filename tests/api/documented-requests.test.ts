@@ -41,15 +41,15 @@ async function run(command: string, variables: Record<string, string> = {}): Pro
 }
 
 /** A value with its leaves replaced by their types: what an example promises of a response. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
+function getShape(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(getShape);
   if (typeof value !== "object" || value === null) return typeof value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, getShape(inner)]));
 }
 
 function expectShape(output: string, shown: Fields | undefined): Fields {
   const response = JSON.parse(output) as Fields;
-  expect(shapeOf(response)).toEqual(shapeOf(shown));
+  expect(getShape(response)).toEqual(getShape(shown));
   return response;
 }
 

@@ -3,7 +3,7 @@ import { operator } from "#lib/auth/audit";
 import { invite } from "#lib/auth/invitations";
 import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { fieldsOf, readForm, sendForm } from "../support/form.ts";
+import { getFields, readForm, sendForm } from "../support/form.ts";
 import { ingest, post, provideOwnedServer } from "../support/server.ts";
 import { sessionCookie } from "./client.ts";
 
@@ -11,12 +11,12 @@ const { server, userId, token } = await provideOwnedServer();
 const headers = { Cookie: await sessionCookie(server) };
 
 /** A form of a page as it stands there now, with a way to send it later. */
-async function formOf(path: string, button: string) {
+async function makeForm(path: string, button: string) {
   const html = await (await fetch(server.url + path, { headers })).text();
   const form = [...html.matchAll(/<form\b.*?<\/form>/gs)].map(([one]) => one).find((one) => one.includes(button));
   if (!form) throw new Error(`${path} has no form with ${button}`);
   return async (more: Record<string, string> = {}) => {
-    const response = await sendForm(server, path, { ...fieldsOf(form), ...more }, headers);
+    const response = await sendForm(server, path, { ...getFields(form), ...more }, headers);
     return { status: response.status, text: await response.text(), location: response.headers.get("location") };
   };
 }
@@ -28,8 +28,8 @@ describe("a form of a page that is old by now", () => {
     await ingest(server, token, [{ sourceId: "gone", messages }]);
     const { rows } = await pool().query("select id from trace where source_id = 'gone'");
     const path = `/traces/${rows[0].id}`;
-    const star = await formOf(path, ">Star<");
-    const describe = await formOf(path, 'name="note"');
+    const star = await makeForm(path, ">Star<");
+    const describe = await makeForm(path, 'name="note"');
     await fetch(`${server.url}/api${path}`, { method: "DELETE", headers: { ...headers, Origin: server.url } });
     expect((await star()).status).toBe(404);
     expect((await describe({ title: "a", tags: "b", note: "c" })).status).toBeLessThan(500);
@@ -44,11 +44,11 @@ describe("a form of a page that is old by now", () => {
     const projects = () => pool().query("select id from project where name in ('from', 'into') order by name");
     await expect.poll(async () => (await projects()).rowCount, { timeout: 30_000 }).toBe(2);
     const [from, into] = (await projects()).rows.map(({ id }) => id);
-    const merge = await formOf(`/projects/${from}?into=${into}`, ">Merge<");
+    const merge = await makeForm(`/projects/${from}?into=${into}`, ">Merge<");
     const { status, location } = await merge();
     expect(status).toBe(303);
     expect(await merge()).toMatchObject({ status: 303, location: `/projects/${into}?merged=${from}` });
-    const undo = await formOf(location ?? "", ">Undo<");
+    const undo = await makeForm(location ?? "", ">Undo<");
     expect((await undo()).status).toBe(303);
     expect(await undo()).toMatchObject({ status: 303, location: `/projects/${into}` });
     expect((await merge()).status).toBe(404);
@@ -64,8 +64,8 @@ describe("a form that is sent twice", () => {
     const projects = () => pool().query("select id from project where name in ('kept', 'taken') order by name");
     await expect.poll(async () => (await projects()).rowCount, { timeout: 30_000 }).toBe(2);
     const [kept, taken] = (await projects()).rows.map(({ id }) => id);
-    await (await formOf(`/projects/${taken}?into=${kept}`, ">Merge<"))();
-    const split = await formOf(`/projects/${kept}`, ">Split off<");
+    await (await makeForm(`/projects/${taken}?into=${kept}`, ">Merge<"))();
+    const split = await makeForm(`/projects/${kept}`, ">Split off<");
     const alias = { alias: JSON.stringify(["name", "", "taken"]) };
     const { status, location } = await split(alias);
     expect([status, location]).toEqual([303, expect.stringMatching(/^\/projects\/[\da-f-]{36}$/)]);
@@ -82,7 +82,7 @@ describe("a form that is sent twice", () => {
     const { userCode } = (await started.json()) as { userCode: string };
     const path = `/device?code=${userCode}`;
     const html = await (await fetch(server.url + path, { headers })).text();
-    const send = (id: string) => sendForm(server, path, fieldsOf(html, id), headers);
+    const send = (id: string) => sendForm(server, path, getFields(html, id), headers);
     const [own, other] = button === "Approve" ? ["approve", "deny"] : ["deny", "approve"];
     for (const _ of [1, 2]) expect((await send(own)).headers.get("location")).toBe(`/device?done=${done}`);
     expect((await send(other)).headers.get("location")).toBe("/device?done=late");
@@ -91,11 +91,11 @@ describe("a form that is sent twice", () => {
   test("creates a token once, and shows it both times; the form of a page that is opened again creates another", async () => {
     const fields = { machine: "build-1", ingest: "on" };
     const find = ({ text }: { text: string }) => /spoor_\w{36}/.exec(text)?.[0];
-    const send = await formOf("/devices", ">Create token<");
+    const send = await makeForm("/devices", ">Create token<");
     const [first, second] = await Promise.all([send(fields), send(fields)]);
     expect(find(first)).toBeDefined();
     expect(find(second)).toBe(find(first));
-    expect(find(await (await formOf("/devices", ">Create token<"))(fields))).not.toBe(find(first));
+    expect(find(await (await makeForm("/devices", ">Create token<"))(fields))).not.toBe(find(first));
     expect(find(await send({ ...fields, machine: "build-2" }))).not.toBe(find(first));
     const count = "select count(*)::int as count from cli_token where machine = 'build-1'";
     expect((await pool().query(count)).rows).toEqual([{ count: 2 }]);
@@ -118,7 +118,7 @@ describe("a form that is sent twice", () => {
     for (const [path, button, link, fields, table] of forms) {
       const count = async () => (await pool().query(`select count(*)::int as count from ${table}`)).rows[0].count;
       const before = await count();
-      const send = await formOf(path, button);
+      const send = await makeForm(path, button);
       const [first, second] = await Promise.all([send(fields), send(fields)]);
       expect(link.exec(first.text)?.[0], path).toBeDefined();
       expect(link.exec(second.text)?.[0], path).toBe(link.exec(first.text)?.[0]);
@@ -138,7 +138,7 @@ describe("a form that is sent twice", () => {
 
 describe("a view of the list", () => {
   test("whose name is blank, or which is one too many, is refused with the reason", async () => {
-    const keep = await formOf("/traces?source=codex", "Name of this view");
+    const keep = await makeForm("/traces?source=codex", "Name of this view");
     expect(await keep({ name: "  " })).toMatchObject({ status: 200, text: expect.stringContaining("Enter a name.") });
     const name = { name: "\u202efor agents" };
     expect(await keep(name)).toMatchObject({ status: 303, location: "/traces?source=codex" });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { cookiesOf } from "../support/form.ts";
+import { getCookies } from "../support/form.ts";
 import { get, owner, post, provideOwnedServer } from "../support/server.ts";
 
 const BASE_URL = "https://spoor.example.org";
@@ -27,7 +27,7 @@ test("a sign-in from the http origin of the same host is refused", async () => {
 });
 
 test("where a second factor is required, nothing but its page opens without one, and CLI tokens keep working", async () => {
-  const Cookie = cookiesOf(await signIn(BASE_URL));
+  const Cookie = getCookies(await signIn(BASE_URL));
   const ask = (path: string, headers: Record<string, string> = { Cookie }) =>
     fetch(server.url + path, { redirect: "manual", headers });
   for (const path of ["/traces?q=x", "/devices", "/device", "/settings", "/settings/delete"]) {

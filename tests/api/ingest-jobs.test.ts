@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { checkStatements } from "../growth/recorded.ts";
 import { get, jobEnd, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
-import { accepted, expectProblem, senderOf, sessionCookie, storedUploads, withoutRequestId } from "./client.ts";
+import { accepted, expectProblem, makeSender, sessionCookie, storedUploads, withoutRequestId } from "./client.ts";
 
 const { server, token } = await provideOwnedServer();
 const otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
-const sendBytes = senderOf(server, token);
+const sendBytes = makeSender(server, token);
 
 describe("an Idempotency-Key", () => {
   const body = JSON.stringify({ traces: [{ sourceId: "keyed", messages: [{ position: 0, content: "x" }] }] });
@@ -34,7 +34,7 @@ describe("an Idempotency-Key", () => {
   test("belongs to one user", async () => {
     const key = { "Idempotency-Key": "mine" };
     const mine = await accepted(await sendBytes(body, key));
-    const theirs = await accepted(await senderOf(server, otherToken)('{"traces":[]}', key));
+    const theirs = await accepted(await makeSender(server, otherToken)('{"traces":[]}', key));
     expect(theirs).not.toBe(mine);
   });
 

@@ -3,10 +3,10 @@ import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:
 import { expect, test } from "vitest";
 import { isLong } from "../support/long.ts";
 import { get, jobEnd, provideOwnedServer } from "../support/server.ts";
-import { accepted, expectProblem, senderOf } from "./client.ts";
+import { accepted, expectProblem, makeSender } from "./client.ts";
 
 const { server, token } = await provideOwnedServer();
-const send = senderOf(server, token);
+const send = makeSender(server, token);
 
 const quickBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 const encoders = {
@@ -20,7 +20,7 @@ const encoders = {
 const noise = () => randomBytes(900_000).toString("base64");
 
 /** A batch with unique content; one that is not plain goes through the careful reading. */
-const bodyOf = (sourceId: string, content: string, plain: boolean) => {
+const makeBody = (sourceId: string, content: string, plain: boolean) => {
   const body = JSON.stringify({ traces: [{ source: "large", sourceId, messages: [{ position: 0, content }] }] });
   return plain ? body : body.replace('"traces"', '"trace\\u0073"');
 };
@@ -35,7 +35,7 @@ test("concurrent large bodies are stored unchanged, next to some that are refuse
   const uploads = sent.map(async ({ encoding, encode, plain, sourceId }) => {
     const content = noise();
     const headers: Record<string, string> = encoding === "identity" ? {} : { "Content-Encoding": encoding };
-    const body = Uint8Array.from(encode(bodyOf(sourceId, content, plain)));
+    const body = Uint8Array.from(encode(makeBody(sourceId, content, plain)));
     const jobId = await accepted(await send(body, headers));
     return { sourceId, content, job: await jobEnd(server, jobId, token) };
   });

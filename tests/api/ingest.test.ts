@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { isLong, longTest } from "../support/long.ts";
 import { get, ingest, jobEnd, post, provideOwnedServer } from "../support/server.ts";
-import { accepted, bearer, openRequest, senderOf } from "./client.ts";
+import { accepted, bearer, makeSender, openRequest } from "./client.ts";
 
 const { server, token } = await provideOwnedServer();
 
 type TraceJson = { id: string; sourceId: string; sanitized: boolean; messageCount: number; title: string | null };
 type MessageJson = { position: number; content: string };
 
-const sendBytes = senderOf(server, token);
+const sendBytes = makeSender(server, token);
 
 async function readBack(sourceId: string): Promise<TraceJson & { messages: MessageJson[] }> {
   const list = (await (await get(server, "/api/traces?limit=200", token)).json()) as { traces: TraceJson[] };

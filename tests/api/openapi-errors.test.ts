@@ -34,7 +34,7 @@ const tellAt = join(tmpdir(), `spoor-tell-errors-${process.pid}`);
 const server = await provideServer({ worker: false, environment, via, tellAt });
 const userId = await makeUser();
 const { token, cookie, send, announce, authorization } = await provideCalls(server, userId, secret);
-const { answerOf } = shapes(await (await get(server, "/api/openapi.json")).json());
+const { getAnswer } = shapes(await (await get(server, "/api/openapi.json")).json());
 
 type Call = Calling & { code: ErrorCode };
 
@@ -171,7 +171,7 @@ const special: Record<string, Provoke> = {
 async function expectExample({ operation, method, code }: Call, response: Response): Promise<void> {
   const { status } = errorTable[code];
   const text = await response.text();
-  const described = answerOf(operation.path, method.toLowerCase(), String(status));
+  const described = getAnswer(operation.path, method.toLowerCase(), String(status));
   const documented = described?.content?.["application/problem+json"]?.examples?.[code]?.value as { requestId: string };
   expect(documented).toBeDefined();
   expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} `));
@@ -251,7 +251,7 @@ describe("an example of an error is what the server answers", () => {
   async function withDocumentedDetail({ operation: { path } }: Call, response: Response): Promise<Response> {
     const waited = "Too many searches, exports and counts are running. Try again when yours are done.";
     const chance: unknown[] = [waited, errorTable.overloaded.detail];
-    const examples = answerOf(path, "get", "503")?.content?.["application/problem+json"]?.examples;
+    const examples = getAnswer(path, "get", "503")?.content?.["application/problem+json"]?.examples;
     const documented = (examples?.overloaded?.value as { detail: string } | undefined)?.detail;
     const body = await response.json();
     const detail = chance.includes(body.detail) && chance.includes(documented) ? documented : body.detail;
@@ -262,7 +262,7 @@ describe("an example of an error is what the server answers", () => {
     await pool().query("alter table trace rename to trace_away");
     const response = await get(server, "/api/traces", token);
     await pool().query("alter table trace_away rename to trace");
-    const documented = answerOf("/api/traces", "get", "default")?.content?.["application/problem+json"];
+    const documented = getAnswer("/api/traces", "get", "default")?.content?.["application/problem+json"];
     expect([response.status, await response.json()]).toEqual([
       500,
       { ...(documented?.examples?.internal?.value as object), requestId: response.headers.get("x-request-id") },

@@ -10,13 +10,13 @@ import { shareTrace } from "#lib/shares/shares";
 import { wholeTrace } from "#lib/traces/examples";
 import { documentedBytes, shapes } from "../support/openapi.ts";
 import { get, logIn, operatorSecret, post, provideOwnedServer } from "../support/server.ts";
-import { conditionOf, fromElsewhere } from "./calls.ts";
+import { fromElsewhere, getCondition } from "./calls.ts";
 import { bearer, expectApiHeaders, sessionCookie } from "./client.ts";
 
 const { server, token, userId } = await provideOwnedServer();
 const cookie = await sessionCookie(server);
 const document = await (await get(server, "/api/openapi.json")).json();
-const { faultsOf, schemaOf, answerOf } = shapes(document);
+const { findFaults, getSchema, getAnswer } = shapes(document);
 
 // What the examples of requests name, so that each of them has something to find.
 const batch = operations.find(({ path }) => path === "/api/ingest")?.about.example?.body;
@@ -60,7 +60,7 @@ async function authorization({ auth, about }: Operation): Promise<Record<string,
 }
 
 /** The path of a call: of what the examples of requests name, that which was made above. */
-const pathOf = ({ path }: Operation, method: string) =>
+const makePath = ({ path }: Operation, method: string) =>
   path
     .replace("{jobId}", sent.jobId)
     .replace("{sha256}", documentedBytes(path).sha256)
@@ -70,10 +70,10 @@ const pathOf = ({ path }: Operation, method: string) =>
     .replace("{path}", method === "GET" ? "get-session" : "sign-out");
 
 /** The names of a value's fields, those of objects and lists in it too: two bodies of one shape have the same. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
+function getShape(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(getShape);
   if (typeof value !== "object" || value === null) return "value";
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shapeOf(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, getShape(one)]));
 }
 
 /** Calls an operation with its example, and checks the response by the document. */
@@ -83,7 +83,7 @@ async function callExample(operation: Operation, method: string): Promise<void> 
     ...about.example?.query,
     ...(about.example?.query?.deviceCode ? { deviceCode: started.deviceCode } : {}),
   };
-  const url = new URL(server.url + pathOf(operation, method));
+  const url = new URL(server.url + makePath(operation, method));
   url.search = new URLSearchParams(query).toString();
   const { raw } = about;
   const type = raw?.example.type ?? (about.example?.body ? "application/json" : undefined);
@@ -93,7 +93,7 @@ async function callExample(operation: Operation, method: string): Promise<void> 
     headers: {
       ...fromElsewhere(),
       ...(type && { "Content-Type": type }),
-      ...conditionOf(operation),
+      ...getCondition(operation),
       ...(await authorization(operation)),
     },
     ...(type && { body }),
@@ -104,7 +104,7 @@ async function callExample(operation: Operation, method: string): Promise<void> 
   expect(Object.keys(about.answers), where).toContain(status);
   expect(response.status, where).toBeLessThan(300);
   if (!about.foreign) expectApiHeaders(response.headers);
-  const described = answerOf(path, method.toLowerCase(), status);
+  const described = getAnswer(path, method.toLowerCase(), status);
   for (const name of Object.keys(described?.headers ?? {})) expect(response.headers.get(name), where).not.toBeNull();
   const [answered] = Object.keys(described?.content ?? {});
   expect(
@@ -117,9 +117,9 @@ async function callExample(operation: Operation, method: string): Promise<void> 
   if (!answered) return;
   const isJson = answered.includes("json") && answered !== "application/x-ndjson";
   const value = isJson ? JSON.parse(text) : text;
-  expect(faultsOf(where, schemaOf(path, method.toLowerCase(), status), value)).toEqual([]);
+  expect(findFaults(where, getSchema(path, method.toLowerCase(), status), value)).toEqual([]);
   const example = described?.content?.[answered]?.examples?.usual?.value;
-  if (isJson && !about.partialExample) expect(shapeOf(value), where).toEqual(shapeOf(example));
+  if (isJson && !about.partialExample) expect(getShape(value), where).toEqual(getShape(example));
 }
 
 // The route that deletes comes last: the others read what it deletes.
@@ -146,7 +146,8 @@ test("better-auth answers errors and unknown routes as the document says", async
   const wrong = { email: "ada@example.org", password: "wrong password" };
   const headers = { "Content-Type": "application/json", Origin: server.url };
   const refused = await call("sign-in/email", { method: "POST", headers, body: JSON.stringify(wrong) });
-  const documented = answerOf("/api/auth/{path}", "post", "401")?.content?.["application/json"]?.examples?.usual?.value;
+  const documented = getAnswer("/api/auth/{path}", "post", "401")?.content?.["application/json"]?.examples?.usual
+    ?.value;
   expect([refused.status, await refused.json()]).toEqual([401, documented]);
   for (const method of ["GET", "POST"]) expect((await call("nothing", { method, headers })).status).toBe(404);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Decrypter } from "age-encryption";
 import { expect, test } from "vitest";
-import { linesOf, makeHome } from "../cli/home.ts";
+import { makeHome, toLines } from "../cli/home.ts";
 import { runInProcess } from "../cli/in-process.ts";
 import { claudeLines } from "../cli/sessions.ts";
 import { claudePath, makeId } from "../cli/world.ts";
@@ -24,11 +24,11 @@ async function makeMachine(files: Record<string, string | Buffer>) {
   return { home, run };
 }
 
-const sessionOf = (number: number) => linesOf(...claudeLines(makeId(number), 2));
+const getSession = (number: number) => toLines(...claudeLines(makeId(number), 2));
 
 test("copies go to the server and come back byte for byte, take turns, and are refused for a deleted session", async () => {
   const path = claudePath(1);
-  const a = await makeMachine({ [path]: sessionOf(1), [claudePath(2)]: sessionOf(2) });
+  const a = await makeMachine({ [path]: getSession(1), [claudePath(2)]: getSession(2) });
   const on = await a.run("originals", "on", "--yes");
   expect(on).toMatchObject({
     code: 0,
@@ -37,7 +37,7 @@ test("copies go to the server and come back byte for byte, take turns, and are r
     fingerprint: expect.stringMatching(/^[0-9A-F]{4} [0-9A-F]{4}$/),
   });
   expect(await a.run("push")).toMatchObject({ code: 0, errors: "", originals: { copies: 2, refused: 0 } });
-  await appendFile(join(a.home, path), linesOf(...claudeLines(makeId(1), 1, { text: "More." })));
+  await appendFile(join(a.home, path), toLines(...claudeLines(makeId(1), 1, { text: "More." })));
   expect(await a.run("push")).toMatchObject({ originals: { copies: 1 } });
   expect(await a.run("originals", "verify", "--all")).toMatchObject({ code: 0, checked: 2, verdicts: { same: 2 } });
 
@@ -55,9 +55,9 @@ test("copies go to the server and come back byte for byte, take turns, and are r
   const elsewhere = path.replace("-home-ada-code-api", "-srv-api");
   const b = await makeMachine({ [elsewhere]: await readFile(join(a.home, path)), ".config/spoor/originals.key": key });
   expect(await b.run("originals", "on", "--yes")).toMatchObject({ code: 0, fingerprint: on.fingerprint });
-  await appendFile(join(b.home, elsewhere), linesOf(...claudeLines(makeId(1), 1, { text: "On the other machine." })));
+  await appendFile(join(b.home, elsewhere), toLines(...claudeLines(makeId(1), 1, { text: "On the other machine." })));
   expect(await b.run("push")).toMatchObject({ errors: "", originals: { copies: 1, refused: 0 } });
-  await appendFile(join(a.home, path), linesOf(...claudeLines(makeId(1), 1, { text: "Here." })));
+  await appendFile(join(a.home, path), toLines(...claudeLines(makeId(1), 1, { text: "Here." })));
   const behind = await a.run("push");
   expect(behind).toMatchObject({ code: 0, originals: { copies: 0, refused: 1 } });
 
@@ -66,7 +66,7 @@ test("copies go to the server and come back byte for byte, take turns, and are r
   const deleted = await fetch(`${server.url}/api/traces/${trace.id}`, { method: "DELETE", headers: bearer(token) });
   expect(deleted.status).toBe(204);
   expect((await get(server, `/api/originals/claude-code/${makeId(2)}`, token)).status).toBe(404);
-  await appendFile(join(a.home, claudePath(2)), linesOf(...claudeLines(makeId(2), 1, { text: "More." })));
+  await appendFile(join(a.home, claudePath(2)), toLines(...claudeLines(makeId(2), 1, { text: "More." })));
   expect(await a.run("push")).toMatchObject({ originals: { copies: 0 } });
   expect((await get(server, `/api/originals/claude-code/${makeId(2)}`, token)).status).toBe(404);
   expect(await a.run("originals", "status")).toMatchObject({ code: 0, stored: { copies: 1 } });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
-import { fingerprint, makePart, manifestOf, otherRecipient, type Part, recipient } from "../support/parts.ts";
+import { fingerprint, getManifest, makePart, otherRecipient, type Part, recipient } from "../support/parts.ts";
 import { get, ingest, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, sessionCookie } from "./client.ts";
 
@@ -10,7 +10,7 @@ const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: ""
 const bobs = await logIn(server, bob, "m", ["originals"]);
 const cookie = await sessionCookie(server);
 
-const pathOf = (sourceId: string, source = "claude-code") =>
+const makePath = (sourceId: string, source = "claude-code") =>
   `/api/originals/${encodeURIComponent(source)}/${encodeURIComponent(sourceId)}`;
 const first = { "If-None-Match": "*" };
 const put = (path: string, body: object, headers: Record<string, string>, as = token) =>
@@ -31,12 +31,12 @@ test("a copy is sent, listed, read and deleted over HTTP, with its version as en
   expect([(await putPart(one)).status, (await putPart(one)).status, (await putPart(two)).status]).toEqual([
     201, 200, 201,
   ]);
-  const path = pathOf("s1");
-  const created = await put(path, manifestOf(one), first);
+  const path = makePath("s1");
+  const created = await put(path, getManifest(one), first);
   const { version } = await created.json();
   expect([created.status, created.headers.get("etag")]).toEqual([201, `"${version}"`]);
-  await expectProblem(await put(path, manifestOf(two), first), 412, "precondition_failed");
-  const manifest = manifestOf(one, two);
+  await expectProblem(await put(path, getManifest(two), first), 412, "precondition_failed");
+  const manifest = getManifest(one, two);
   const replaced = await put(path, manifest, { "If-Match": `W/"${version}"` });
   expect(replaced.status).toBe(200);
   const read = await get(server, path, token);
@@ -60,19 +60,23 @@ test("a copy is sent, listed, read and deleted over HTTP, with its version as en
 
 test("any source id comes back as it was sent", async () => {
   for (const sourceId of ["a/b", "../..", "%2F", "a b+c?d#e", "é 漢", "x".repeat(limits.trace.sourceId)]) {
-    const path = pathOf(sourceId);
-    expect([sourceId, (await put(path, manifestOf(), first)).status]).toEqual([sourceId, 201]);
+    const path = makePath(sourceId);
+    expect([sourceId, (await put(path, getManifest(), first)).status]).toEqual([sourceId, 201]);
     expect((await (await get(server, path, token)).json()).sourceId).toBe(sourceId);
   }
-  await expectProblem(await put(pathOf("x".repeat(513)), manifestOf(), first), 404, "not_found");
-  await expectProblem(await put(pathOf("\0"), manifestOf(), first), 404, "not_found");
+  await expectProblem(await put(makePath("x".repeat(513)), getManifest(), first), 404, "not_found");
+  await expectProblem(await put(makePath("\0"), getManifest(), first), 404, "not_found");
 });
 
 test("a condition is required, and of two machines one wins", async () => {
-  const path = pathOf("raced");
+  const path = makePath("raced");
   for (const headers of [{}, { "If-Match": "*" }, { "If-Match": "x" }, { "If-None-Match": '"1"' }] as object[])
-    await expectProblem(await put(path, manifestOf(), headers as Record<string, string>), 428, "precondition_required");
-  const answers = await Promise.all(Array.from({ length: 8 }, () => put(path, manifestOf(), first)));
+    await expectProblem(
+      await put(path, getManifest(), headers as Record<string, string>),
+      428,
+      "precondition_required",
+    );
+  const answers = await Promise.all(Array.from({ length: 8 }, () => put(path, getManifest(), first)));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(412)]);
 });
 
@@ -90,8 +94,8 @@ test("the key is set by a machine with the scope, and replaced by one that has s
 test("reading sessions opens no copy; a browser reads and deletes copies, and stores none", async () => {
   const one = makePart();
   await putPart(one);
-  await put(pathOf("mine"), manifestOf(one), first);
-  const paths = ["/api/originals", "/api/originals/key", `/api/originals/parts/${one.sha256}`, pathOf("mine")];
+  await put(makePath("mine"), getManifest(one), first);
+  const paths = ["/api/originals", "/api/originals/key", `/api/originals/parts/${one.sha256}`, makePath("mine")];
   const reader = await logIn(server, userId, "m", ["ingest", "read", "delete"]);
   for (const path of [...paths, "/api/originals/export"]) {
     await expectProblem(await get(server, path, reader), 403, "access_denied");
@@ -100,10 +104,10 @@ test("reading sessions opens no copy; a browser reads and deletes copies, and st
   }
   for (const path of paths.slice(2)) await expectProblem(await get(server, path, bobs), 404, "not_found");
   const browser = { Cookie: cookie, "Content-Type": "application/json", ...first };
-  const refused = await fetch(server.url + pathOf("theirs"), { method: "PUT", headers: browser, body: "{}" });
+  const refused = await fetch(server.url + makePath("theirs"), { method: "PUT", headers: browser, body: "{}" });
   await expectProblem(refused, 401, "missing_token");
   const remove = (headers: Record<string, string>) =>
-    fetch(server.url + pathOf("mine"), { method: "DELETE", headers: { Cookie: cookie, ...headers } });
+    fetch(server.url + makePath("mine"), { method: "DELETE", headers: { Cookie: cookie, ...headers } });
   await expectProblem(await remove({}), 403, "access_denied");
   await expectProblem(await remove({ Origin: "https://evil.example" }), 403, "access_denied");
   expect((await remove({ Origin: server.url })).status).toBe(204);
@@ -111,12 +115,12 @@ test("reading sessions opens no copy; a browser reads and deletes copies, and st
 
 test("a session that was deleted takes no copy any more", async () => {
   await ingest(server, token, [{ source: "claude-code", sourceId: "gone", messages: [{ position: 0, content: "x" }] }]);
-  expect((await put(pathOf("gone"), manifestOf(), first)).status).toBe(201);
+  expect((await put(makePath("gone"), getManifest(), first)).status).toBe(201);
   const { rows } = await pool().query("select id from trace where source_id = 'gone'");
   const deleting = await logIn(server, userId, "m", ["delete"]);
   await fetch(`${server.url}/api/traces/${rows[0].id}`, { method: "DELETE", headers: bearer(deleting) });
-  await expectProblem(await get(server, pathOf("gone"), token), 404, "not_found");
-  await expectProblem(await put(pathOf("gone"), manifestOf(), first), 410, "session_deleted");
+  await expectProblem(await get(server, makePath("gone"), token), 404, "not_found");
+  await expectProblem(await put(makePath("gone"), getManifest(), first), 410, "session_deleted");
 });
 
 test("a part over the limit is refused while it arrives, and nothing of it is stored", async () => {

@@ -226,11 +226,11 @@ describe("an invalid submission", () => {
       const body = JSON.stringify(report({ x: "" }));
       return body.replace('"x":""', `"x":"${"x".repeat(length - body.length)}"`);
     };
-    const detailOf = async (body: string, headers?: Record<string, string>) =>
+    const readDetail = async (body: string, headers?: Record<string, string>) =>
       (await expectProblem(await send(body, headers), 413, "payload_too_large")).detail;
-    expect(await detailOf(pad(1024 * 1024 + 1), own)).toContain("1048576");
-    expect(await detailOf(pad(256 * 1024 + 1))).toContain("262144");
-    expect(await detailOf(pad(256 * 1024 + 1), bearer(unknownToken()))).toContain("262144");
+    expect(await readDetail(pad(1024 * 1024 + 1), own)).toContain("1048576");
+    expect(await readDetail(pad(256 * 1024 + 1))).toContain("262144");
+    expect(await readDetail(pad(256 * 1024 + 1), bearer(unknownToken()))).toContain("262144");
     await expectProblem(await send(card, { "Content-Encoding": "gzip" }), 415, "unsupported_encoding");
     expect(await storedTelemetry()).toEqual(before);
     expect((await send(pad(1024 * 1024), own)).status).toBe(200);

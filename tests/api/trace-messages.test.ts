@@ -113,6 +113,30 @@ test("a trace's growth and matches are counted for its owner, and missing once i
   for (const ask of [growth, matches]) await expectProblem(await ask(), 404, "not_found");
 });
 
+test("a trace's growth is pushed as server-sent events, as soon as messages are stored", async () => {
+  const messages = [0, 1].map((position) => ({ position, content: `Part ${position}` }));
+  await ingest(server, token, [{ source: "pushed", sourceId: "pushed", messages: messages.slice(0, 1) }]);
+  const id = await findId("pushed");
+  const gone = new AbortController();
+  const response = await fetch(`${server.url}/api/traces/${id}/growth?after=0`, {
+    headers: { Authorization: `Bearer ${token}`, Accept: "text/event-stream" },
+    signal: gone.signal,
+  });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let told = "";
+  const next = async () => {
+    while (!/data: .*\n\n$/.test(told)) told += (await reader?.read())?.value ?? "";
+    const [, json = ""] = /data: (.*)\n\n$/.exec(told) ?? [];
+    told = "";
+    return JSON.parse(json);
+  };
+  expect(await next()).toEqual({ messages: 0, live: expect.any(Boolean), waiting: null });
+  await ingest(server, token, [{ source: "pushed", sourceId: "pushed", messages }]);
+  expect(await next()).toMatchObject({ messages: 1 });
+  gone.abort();
+});
+
 describe("the files that traces touched", () => {
   const edit = (position: number, path: string) => ({
     ...{ position, role: "assistant", content: "done" },

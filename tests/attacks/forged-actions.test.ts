@@ -34,7 +34,7 @@ const values = ["[]", "[null]", "[{}]", `["x"]`, "[[]]", "[[1],{}]", `[{},"x",3]
   (text): Body => ({ sent: text, body: text, type: "text/plain;charset=UTF-8" }),
 );
 
-const formOf = (args: string, fields: Record<string, string>): Body => {
+const makeForm = (args: string, fields: Record<string, string>): Body => {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(`_1_${name}`, value);
   form.set("0", args);
@@ -50,7 +50,7 @@ const unknown = {
 };
 
 /** Forms whose fields are no ids and no JSON, or ids of nothing: some actions take one alone, others after the state that they returned last. */
-const forms = [`["$K1"]`, `[{},"$K1"]`].flatMap((args) => [formOf(args, wrong), formOf(args, unknown)]);
+const forms = [`["$K1"]`, `[{},"$K1"]`].flatMap((args) => [makeForm(args, wrong), makeForm(args, unknown)]);
 
 const takesValues = ({ name }: Action) => /^(load|markSessions|tagSessions)/.test(name);
 

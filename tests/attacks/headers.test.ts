@@ -108,9 +108,9 @@ describe("every answer", () => {
   });
 
   test("of a page has a nonce of 128 random bits, another each time", async () => {
-    const nonceOf = async () =>
+    const readNonce = async () =>
       / 'nonce-([^']+)'/.exec((await send("/sign-in")).headers.get("content-security-policy") ?? "")?.[1] ?? "";
-    const [one, other] = [await nonceOf(), await nonceOf()];
+    const [one, other] = [await readNonce(), await readNonce()];
     expect([Buffer.from(one, "base64").length, one === other]).toEqual([16, false]);
     expect(Buffer.from(one, "base64").toString("base64")).toBe(one);
   });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { invite } from "#lib/auth/invitations";
-import { cookiesOf, readForm, sendForm } from "../support/form.ts";
+import { getCookies, readForm, sendForm } from "../support/form.ts";
 import { bestOfThree } from "../support/pulse.ts";
 import { get, makeUser, owner, post, provideServer, setupToken, someAddress } from "../support/server.ts";
 import { totp } from "../support/totp.ts";
@@ -20,7 +20,7 @@ const signIn = (password: string, from: string, headers: Sent = {}, email = owne
   );
 
 /** How many answers have each status. */
-const statusesOf = (answers: Response[]) =>
+const getStatuses = (answers: Response[]) =>
   Object.fromEntries([...Map.groupBy(answers, ({ status }) => status)].map(([status, of]) => [status, of.length]));
 
 /** How long 99 of 100 calls of health took, asked one after another until `isOver`, in ms. */
@@ -54,10 +54,10 @@ const account = { name: "Eve", email: "eve@example.org", password: "a password o
 
 /** Sixty forms at once, each with another token. */
 async function sendSixty(path: string, fields: Sent, name: string) {
-  const textOf = async (token: string) =>
+  const toText = async (token: string) =>
     (await sendForm(server, path, { ...fields, ...account, [name]: token })).text();
-  await textOf("the first one loads the page's code");
-  const outcome = await withHealth(() => Promise.all(sixty.map((n) => textOf(`made up ${n}`))));
+  await toText("the first one loads the page's code");
+  const outcome = await withHealth(() => Promise.all(sixty.map((n) => toText(`made up ${n}`))));
   for (const text of outcome.result) expect(text).toContain("no longer valid");
   return outcome;
 }
@@ -95,7 +95,7 @@ test(
   async ({ annotate }) => {
     const guess = (n: number) => signIn("wrong password", someAddress(), {}, `nobody-${n}@example.org`);
     const { result, figure, meanwhile, allowed } = await withHealth(() => Promise.all(sixty.slice(20).map(guess)));
-    const statuses = statusesOf(result);
+    const statuses = getStatuses(result);
     await annotate(`40 wrong passwords: ${JSON.stringify(statuses)} ${figure}`);
     expect((statuses[401] ?? 0) + (statuses[503] ?? 0)).toBe(40);
     for (const { status, headers } of result) if (status === 503) expect(headers.get("retry-after")).toBe("2");
@@ -114,7 +114,7 @@ test("a network whose passwords wait for their hashes delays no other by more th
   const crowd = sixty.slice(20).map((n) => signIn("wrong password", network, {}, `crowd-${n}@example.org`));
   await setTimeout(100);
   const beside = await timed();
-  const statuses = JSON.stringify(statusesOf(await Promise.all(crowd)));
+  const statuses = JSON.stringify(getStatuses(await Promise.all(crowd)));
   const [one, other] = [alone, beside].map(({ took }) => took.toFixed(0));
   await annotate(`beside 40 of one network, ${statuses}, another signs in in ${other} ms, alone in ${one} ms`);
   // Where the machine itself takes most of the two seconds for a hash, the next one may be too late.
@@ -126,7 +126,7 @@ test("the owner signs in during 99 guesses: from the same network with a browser
 }) => {
   const network = someAddress();
   const first = await signIn(owner.password, network);
-  const cookies = cookiesOf(first);
+  const cookies = getCookies(first);
   const known = cookies.split("; ").find((pair) => !pair.includes("session_token")) ?? "";
   expect(known).not.toBe("");
   const answers: Response[] = [];
@@ -134,8 +134,8 @@ test("the owner signs in during 99 guesses: from the same network with a browser
     const pair = [n, n + 1].filter((k) => k < 99).map((k) => signIn(`guess ${k}`, network));
     answers.push(...(await Promise.all(pair))); // no more than are hashed at once
   }
-  await annotate(`99 guesses: ${JSON.stringify(statusesOf(answers))}`);
-  expect(statusesOf(answers)).toEqual({ 401: 10, 429: 89 });
+  await annotate(`99 guesses: ${JSON.stringify(getStatuses(answers))}`);
+  expect(getStatuses(answers)).toEqual({ 401: 10, 429: 89 });
   for (const { status, headers } of answers) {
     if (status === 429) expect(Number(headers.get("retry-after"))).toBeGreaterThan(3000);
   }
@@ -148,7 +148,7 @@ test("the owner signs in during 99 guesses: from the same network with a browser
   expect((await signIn(owner.password, network, { Cookie: forged })).status).toBe(429);
   const guesses: Response[] = [];
   for (let n = 0; n < 12; n += 1) guesses.push(await signIn("wrong password", network, { Cookie: known }));
-  expect(statusesOf(guesses)).toEqual({ 401: 10, 429: 2 });
+  expect(getStatuses(guesses)).toEqual({ 401: 10, 429: 2 });
 });
 
 const open = new Set([
@@ -163,7 +163,7 @@ const open = new Set([
 ]);
 
 test("every other route of better-auth is closed, those that confirm a password among them", async ({ annotate }) => {
-  const Cookie = cookiesOf(await signIn(owner.password, someAddress()));
+  const Cookie = getCookies(await signIn(owner.password, someAddress()));
   const endpoints = Object.values(auth().api) as { path?: string; options: { method?: string | string[] } }[];
   const routes = endpoints.flatMap(({ path, options }) =>
     path ? [options.method ?? "POST"].flat().map((method) => `${method === "*" ? "POST" : method} ${path}`) : [],
@@ -195,7 +195,7 @@ const away = ["/..//evil.example", "/.//evil.example/a", "/%2e%2e//evil.example"
 const more = ["//evil.example", "/\\evil.example", "/%5cevil.example", "/\t/evil.example", "https://evil.example"];
 
 /** Where a browser goes that follows a redirect. */
-const targetOf = (response: Response) => new URL(response.headers.get("location") ?? "none:", server.url);
+const getTarget = (response: Response) => new URL(response.headers.get("location") ?? "none:", server.url);
 
 test("no path leads away after signing in, nor after the second factor", async ({ annotate }) => {
   const from = someAddress();
@@ -203,8 +203,8 @@ test("no path leads away after signing in, nor after the second factor", async (
   const fields = { ...(await readForm(server, "/sign-in")), email: owner.email, password: owner.password };
   for (const next of [...away, ...more]) {
     const response = await sendForm(server, "/sign-in", { ...fields, next }, headers);
-    expect([next, response.status, targetOf(response).origin]).toEqual([next, 303, server.url]);
-    expect(targetOf(response).pathname).toBe("/traces");
+    expect([next, response.status, getTarget(response).origin]).toEqual([next, 303, server.url]);
+    expect(getTarget(response).pathname).toBe("/traces");
   }
   for (const callbackURL of [...away, ...more]) {
     const body = { email: owner.email, password: owner.password, callbackURL };
@@ -214,19 +214,19 @@ test("no path leads away after signing in, nor after the second factor", async (
   const codes = await switchSecondFactorOn(from);
   for (const next of away) {
     const first = await sendForm(server, "/sign-in", { ...fields, next }, headers);
-    expect(targetOf(first).pathname).toBe("/sign-in/second-factor");
-    const Cookie = cookiesOf(first);
+    expect(getTarget(first).pathname).toBe("/sign-in/second-factor");
+    const Cookie = getCookies(first);
     const step = "/sign-in/second-factor?recovery=1";
     const second = { ...(await readForm(server, step, { Cookie })), recovery_code: codes.pop() ?? "", next };
     const response = await sendForm(server, step, second, { ...headers, Cookie });
-    expect([next, response.status, targetOf(response).href]).toEqual([next, 303, `${server.url}/traces`]);
+    expect([next, response.status, getTarget(response).href]).toEqual([next, 303, `${server.url}/traces`]);
   }
   await annotate(`${2 * (away.length + more.length) + away.length} return paths stayed on this site`);
 });
 
 /** @returns the recovery codes */
 async function switchSecondFactorOn(from: string): Promise<string[]> {
-  const headers = new Headers({ Cookie: cookiesOf(await signIn(owner.password, from)) });
+  const headers = new Headers({ Cookie: getCookies(await signIn(owner.password, from)) });
   const enabled = await auth().api.enableTwoFactor({ body: { password: owner.password }, headers });
   if (enabled.method !== "totp") throw new Error("no second factor");
   const code = totp(new URL(enabled.totpURI).searchParams.get("secret") ?? "");

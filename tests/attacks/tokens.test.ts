@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { webDigest } from "#server/build/sources";
 import { bearer, expectProblem, sessionCookie } from "../api/client.ts";
-import { fieldsOf } from "../support/form.ts";
+import { getFields } from "../support/form.ts";
 import { get, ingest, logIn, post, provideOwnedServer, someAddress } from "../support/server.ts";
 
 const { server, userId, token } = await provideOwnedServer({ environment: { AUTH_RATE_LIMIT: "on" } });
@@ -49,12 +49,12 @@ test("a phishing link opened on another network shows no code, and no forged for
 
   const approve = async (fields: Record<string, string>, to = opened.url): Promise<number> => {
     const body = new FormData();
-    for (const [name, value] of Object.entries({ ...fieldsOf(html, "approve"), ...fields })) body.append(name, value);
+    for (const [name, value] of Object.entries({ ...getFields(html, "approve"), ...fields })) body.append(name, value);
     const headers = { ...victim, Origin: server.url };
     await fetch(to, { method: "POST", body, headers, redirect: "manual" });
     return (await get(server, `/api/cli/device/poll?deviceCode=${started.deviceCode}`)).status;
   };
-  expect(fieldsOf(html, "approve").ticket).toMatch(/.{20}/);
+  expect(getFields(html, "approve").ticket).toMatch(/.{20}/);
   const elsewhere = (await (await post(server, "/api/cli/device/start", asked, from)).json()).userCode;
   const forged: [fields: Record<string, string>, to?: string][] = [
     [{}],

@@ -6,13 +6,13 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { claudeLines, codexLines } from "../cli/sessions.ts";
-import { tellUsage, usageOf } from "../support/usage.ts";
+import { getUsage, tellUsage } from "../support/usage.ts";
 import { loadTexts } from "./corpus.ts";
 import { idle, lines, startArchive } from "./watching.ts";
 
 const MB = 1_000_000;
 const { texts } = loadTexts();
-const jsonOf = (lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+const toJson = (lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 const makeId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** Writes one file of about `bytes` bytes. @returns its size */
@@ -23,7 +23,7 @@ async function writeLarge(path: string, bytes: number): Promise<number> {
   let written = 0;
   for (let turn = 0; written < bytes; turn++) {
     const [first, ...rest] = claudeLines(id, 25, { text: texts[turn % texts.length] ?? "" });
-    const chunk = jsonOf([{ ...first, uuid: `turn-${turn}` }, ...rest]);
+    const chunk = toJson([{ ...first, uuid: `turn-${turn}` }, ...rest]);
     written += chunk.length;
     if (!file.write(chunk)) await once(file, "drain");
   }
@@ -36,7 +36,7 @@ async function writeMany(home: string, count: number): Promise<number> {
   let bytes = 0;
   for (let number = 1; number <= count; number++) {
     const isCodex = number % 3 === 0;
-    const text = jsonOf(
+    const text = toJson(
       isCodex
         ? codexLines(makeId(number), 8)
         : claudeLines(makeId(number), 8, { text: texts[number % texts.length] ?? "" }),
@@ -65,7 +65,7 @@ async function run(home: string, words: string[], environment: Record<string, st
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const [code] = (await once(child, "close")) as [number];
   if (code !== 0 && code !== 5) throw new Error(`the client exited with ${code}: ${output}`);
-  return { seconds: (performance.now() - startedAt) / 1000, ...usageOf(output) };
+  return { seconds: (performance.now() - startedAt) / 1000, ...getUsage(output) };
 }
 
 function line(name: string, { seconds, cpuSeconds, memoryMb }: Run, bytes: number): void {

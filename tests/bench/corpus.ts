@@ -60,4 +60,4 @@ export function makeTraces(texts: string[], key: string, traceCount: number, mes
   }));
 }
 
-export const bodyOf = (traces: BenchTrace[]) => Buffer.from(JSON.stringify({ traces }));
+export const makeBody = (traces: BenchTrace[]) => Buffer.from(JSON.stringify({ traces }));

@@ -18,7 +18,7 @@ import { findCitus, startCluster } from "../growth/cluster.ts";
 import { createAccount } from "../support/account.ts";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
 import { startS3 } from "../support/s3.ts";
-import { bodyOf, loadTexts, makeTraces } from "./corpus.ts";
+import { loadTexts, makeBody, makeTraces } from "./corpus.ts";
 import { median } from "./measure.ts";
 import { post } from "./post.ts";
 
@@ -68,7 +68,7 @@ async function startSetup(setup: Setup, directUrl: string): Promise<Running> {
   return { setup, urls, db, token };
 }
 
-const headersOf = ({ token }: Running) => ({ Authorization: `Bearer ${token}`, "Content-Type": "application/json" });
+const makeHeaders = ({ token }: Running) => ({ Authorization: `Bearer ${token}`, "Content-Type": "application/json" });
 
 async function openJobs({ db }: Running): Promise<number> {
   const { rows } = await db.query("select count(*)::int as open from ingest_job where status in ('queued', 'running')");
@@ -81,11 +81,11 @@ async function sustain(running: Running, texts: string[]): Promise<number> {
   const startedAt = performance.now();
   const client = async (first: number) => {
     for (let n = first; performance.now() - startedAt < sendSeconds * 1000; n += 1) {
-      const body = bodyOf(makeTraces(texts, randomUUID(), traceCount, messagesEach));
+      const body = makeBody(makeTraces(texts, randomUUID(), traceCount, messagesEach));
       const { status, text } = await post(
         `${running.urls[n % running.urls.length]}/api/ingest`,
         body,
-        headersOf(running),
+        makeHeaders(running),
       );
       if (status === 202) sent += 1;
       else if (status !== 503) throw new Error(`ingest answered ${status}: ${text}`);
@@ -102,8 +102,8 @@ async function readable(running: Running, texts: string[]): Promise<number> {
   for (let n = 0; n < 9; n += 1) {
     await sleep(100 + Math.random() * 200);
     const startedAt = performance.now();
-    const body = bodyOf(makeTraces(texts, randomUUID(), 1, 10));
-    await post(`${running.urls[n % running.urls.length]}/api/ingest`, body, headersOf(running));
+    const body = makeBody(makeTraces(texts, randomUUID(), 1, 10));
+    await post(`${running.urls[n % running.urls.length]}/api/ingest`, body, makeHeaders(running));
     while ((await openJobs(running)) > 0) await sleep(3);
     times.push(performance.now() - startedAt);
   }

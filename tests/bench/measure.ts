@@ -1,4 +1,4 @@
-import { bodyOf, makeTraces } from "./corpus.ts";
+import { makeBody, makeTraces } from "./corpus.ts";
 import type { makeFloorB } from "./floors.ts";
 import type { Spoor } from "./spoor.ts";
 
@@ -44,7 +44,7 @@ let serial = 0;
 /** A unique key for a batch. */
 export const key = () => `${process.pid}-${++serial}`;
 export const batch = ({ texts }: Context) => makeTraces(texts, key(), traceCount, messagesEach);
-export const smallBody = ({ texts }: Context) => bodyOf(makeTraces(texts, key(), 1, 10));
+export const smallBody = ({ texts }: Context) => makeBody(makeTraces(texts, key(), 1, 10));
 
 export const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 /** A percentile by nearest rank: the least value that the given share of values does not exceed. */
@@ -111,7 +111,7 @@ export async function sustain(context: Context, seconds: number): Promise<number
   let batches = 0;
   const client = async () => {
     while (performance.now() - startedAt < seconds * 1000) {
-      await sendPatiently(context.spoor, bodyOf(batch(context)));
+      await sendPatiently(context.spoor, makeBody(batch(context)));
       batches += 1;
     }
   };

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { tellUsage, usageOf } from "../support/usage.ts";
+import { getUsage, tellUsage } from "../support/usage.ts";
 import { writeClaudeHome } from "./claude-home.ts";
 
 const [other, rounds = "7"] = process.argv.slice(2);
@@ -24,7 +24,7 @@ async function scan(home: string): Promise<Run> {
   child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
   const [code] = (await once(child, "close")) as [number];
   if (code !== 0) throw new Error(`the client exited with ${code}: ${errors}`);
-  return { seconds: (performance.now() - startedAt) / 1000, ...usageOf(errors) };
+  return { seconds: (performance.now() - startedAt) / 1000, ...getUsage(errors) };
 }
 
 /** Runs the other program. A shell tells what it took of the processor. */

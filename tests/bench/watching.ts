@@ -2,7 +2,7 @@ import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { linesOf } from "../cli/home.ts";
+import { toLines } from "../cli/home.ts";
 import { claudeLines } from "../cli/sessions.ts";
 
 /** The counting server in a process of its own. */
@@ -24,7 +24,7 @@ async function startWatch(program: string, home: string, { environment }: Archiv
   });
   const pid = Number(child.pid);
   await sleep(3000);
-  while (childOf(pid)) await sleep(200);
+  while (findChild(pid)) await sleep(200);
   const end = async () => {
     child.kill("SIGINT");
     await once(child, "exit");
@@ -32,7 +32,7 @@ async function startWatch(program: string, home: string, { environment }: Archiv
   return { pid, end };
 }
 
-function childOf(pid: number): number | undefined {
+function findChild(pid: number): number | undefined {
   try {
     return Number(
       execFileSync("pgrep", ["-P", String(pid)])
@@ -47,7 +47,7 @@ function childOf(pid: number): number | undefined {
 
 const numberIn = (path: string, pattern: RegExp) => Number(pattern.exec(readFileSync(path, "utf8"))?.[1]);
 /** In seconds; the kernel counts in hundredths. */
-const cpuOf = (pid: number) => {
+const getCpu = (pid: number) => {
   const [, times = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
   const fields = times.split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -56,9 +56,9 @@ const cpuOf = (pid: number) => {
 /** The cost of `watch` while nothing changes. */
 export async function idle(program: string, home: string, archive: Archive, seconds: number) {
   const { pid, end } = await startWatch(program, home, archive);
-  const before = cpuOf(pid);
+  const before = getCpu(pid);
   await sleep(seconds * 1000);
-  const cpuSecondsPerMinute = ((cpuOf(pid) - before) / seconds) * 60;
+  const cpuSecondsPerMinute = ((getCpu(pid) - before) / seconds) * 60;
   const memoryMb = numberIn(`/proc/${pid}/status`, /VmRSS:\s+(\d+)/) / 1024;
   await end();
   return { cpuSecondsPerMinute, memoryMb };
@@ -78,13 +78,13 @@ export async function lines(
   for (let line = 0; line < count; line++) {
     const [one] = claudeLines(id, 1);
     const startedAt = performance.now();
-    appendFileSync(path, linesOf({ ...one, uuid: `line-${line}` }));
+    appendFileSync(path, toLines({ ...one, uuid: `line-${line}` }));
     while (firstMs === 0) {
       await sleep(5);
       if ((await archive.stats()).jobs > before.jobs) firstMs = performance.now() - startedAt;
     }
     await sleep(1000);
-    const sender = childOf(pid);
+    const sender = findChild(pid);
     if (sender) readBytes = numberIn(`/proc/${sender}/io`, /rchar: (\d+)/);
   }
   await sleep(2000);

@@ -5,7 +5,7 @@ import { droid } from "../../cli/adapters/droid/adapter.ts";
 import { kimi } from "../../cli/adapters/kimi/adapter.ts";
 import { pi } from "../../cli/adapters/pi/adapter.ts";
 import { qwen } from "../../cli/adapters/qwen/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 // What agents record beside the conversation, and delete after some weeks.
 
@@ -13,7 +13,7 @@ const id = "0199aaaa-2222-7333-8444-555555555555";
 const at = (seconds: number) => new Date(Date.parse("2026-11-01T10:00:00Z") + seconds * 1000).toISOString();
 
 const parse = async (adapter: Adapter, path: string, ...lines: unknown[]) => {
-  const parsed = await parseAll(adapter, await makeHome({ [path]: linesOf(...lines) }));
+  const parsed = await parseAll(adapter, await makeHome({ [path]: toLines(...lines) }));
   return { ...parsed, messages: parsed.sessions[0]?.messages ?? [], ending: parsed.sessions[0]?.ending };
 };
 
@@ -196,11 +196,11 @@ test("Qwen: what a branch copied is its own where its parent is nowhere; command
 test("Qwen: a background agent's transcript is a session, named by the result of the call that started it", async () => {
   const agents = `.qwen/projects/-code-api/subagents/${id}`;
   const host = await makeHome({
-    [qwenPath]: linesOf(
+    [qwenPath]: toLines(
       record("assistant", 1, [{ functionCall: { id: "c1", name: "task", args: {} } }]),
       record("tool_result", 2, [{ functionResponse: { id: "c1", response: { output: "Started." } } }]),
     ),
-    [`${agents}/agent-explore-7f3c.jsonl`]: linesOf(
+    [`${agents}/agent-explore-7f3c.jsonl`]: toLines(
       record("user", 1, [{ text: "Explore." }], { cwd: "/code/api", isSidechain: true }),
     ),
     [`${agents}/agent-explore-7f3c.meta.json`]: JSON.stringify({

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { aider } from "../../cli/adapters/aider/adapter.ts";
 import { vibe } from "../../cli/adapters/vibe/adapter.ts";
 import { tally } from "./databases.ts";
-import { discoverAll, kinds, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, kinds, makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 
 const own = (line: string) => `${line}  \n`;
 const chats = [
@@ -149,7 +149,7 @@ const records = [
 
 test("a session of Mistral Vibe has its turns, details and tokens, and another stamp when either file changes", async () => {
   const host = await makeHome({
-    [`${folder}/messages.jsonl`]: `${linesOf(...records)}{"role":"us`,
+    [`${folder}/messages.jsonl`]: `${toLines(...records)}{"role":"us`,
     [`${folder}/meta.json`]: JSON.stringify(meta),
   });
   const { sessions, unhandled, counts } = await parseAll(vibe, host);

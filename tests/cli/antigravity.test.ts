@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { antigravity } from "../../cli/adapters/antigravity/adapter.ts";
 import { makeDatabase, tally } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll, told, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, told, writeBelow } from "./home.ts";
 
 const at = (seconds: number) => new Date(Date.parse("2026-11-01T10:00:00Z") + seconds * 1000).toISOString();
 const root = ".gemini/antigravity-cli";
@@ -37,10 +37,10 @@ const steps = [
 
 test("a transcript has its turns in the order of their steps, calls with results, the model, folder and title", async () => {
   const host = await makeHome({
-    [logs("c-1")]: linesOf(...steps),
-    [logs("c-1", "transcript.jsonl")]: linesOf(asked),
+    [logs("c-1")]: toLines(...steps),
+    [logs("c-1", "transcript.jsonl")]: toLines(asked),
     [`${root}/brain/c-1/.system_generated/tasks/task-3.log`]: "built\n",
-    [`${root}/history.jsonl`]: linesOf(
+    [`${root}/history.jsonl`]: toLines(
       { display: "?", workspace: "/x" },
       { conversationId: "c-1", workspace: "/code/api" },
     ),
@@ -86,9 +86,9 @@ test("a transcript has its turns in the order of their steps, calls with results
 
 test("a conversation that the history does not name has the folder whose latest one it is", async () => {
   const host = await makeHome({
-    [logs("c-1")]: linesOf(...steps),
-    [logs("c-2")]: linesOf(...steps),
-    [`${root}/history.jsonl`]: linesOf({ display: "List.", workspace: "/code/web" }),
+    [logs("c-1")]: toLines(...steps),
+    [logs("c-2")]: toLines(...steps),
+    [`${root}/history.jsonl`]: toLines({ display: "List.", workspace: "/code/web" }),
     [`${root}/cache/last_conversations.json`]: JSON.stringify({ "/code/web": "c-9", "/code/api": "c-1" }),
   });
   const { sessions } = await parseAll(antigravity, host);
@@ -102,9 +102,9 @@ test("counts by kind are those of the lines, and a transcript's stamp changes wi
   const many = Array.from({ length: 50 }, (_, turn) =>
     steps.map((one) => ({ ...one, step_index: turn * 6 + one.step_index })),
   ).flat();
-  const host = await makeHome({ [logs("long")]: linesOf(...many) });
+  const host = await makeHome({ [logs("long")]: toLines(...many) });
   const { sessions } = await parseAll(antigravity, host);
-  const count = (word: string) => linesOf(...many).split(word).length - 1;
+  const count = (word: string) => toLines(...many).split(word).length - 1;
   expect(tally(sessions[0]?.messages ?? [])).toEqual({
     notice: count("<USER_SETTINGS_CHANGE>"),
     user: count("<USER_REQUEST>"),
@@ -125,7 +125,7 @@ test("the short transcript is read where it is the only one: quoted arguments, t
   });
   const cut = step(2, "VIEW_FILE", { content: "1: hel", truncated_fields: ["content"], status: "ERROR" });
   const host = await makeHome({
-    ".gemini/antigravity/brain/c-2/.system_generated/logs/transcript.jsonl": linesOf(asked, quoted, cut),
+    ".gemini/antigravity/brain/c-2/.system_generated/logs/transcript.jsonl": toLines(asked, quoted, cut),
   });
   const { sessions } = await parseAll(antigravity, host);
   expect(sessions[0]?.messages[2]?.metadata?.tool).toMatchObject({
@@ -136,7 +136,7 @@ test("the short transcript is read where it is the only one: quoted arguments, t
 
 test("unknown steps are counted, and are a result where a call waits for one; the rest is read", async () => {
   const host = await makeHome({
-    [logs("drift")]: `${linesOf(
+    [logs("drift")]: `${toLines(
       { ...step(0, "USER_INPUT", { content: "Plain" }), source: undefined },
       step(1, "BROWSER_NAVIGATE", { content: "opened" }),
       step(2, "PLANNER_RESPONSE", { tool_calls: [{ name: "browser", args: {} }, 7] }),

@@ -1,12 +1,12 @@
 import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { claudeLines, claudeMessagesPerTurn } from "./sessions.ts";
 import { claudePath, makeId, problem, world } from "./world.ts";
 
 const key = `claude-code/${makeId(1)}`;
 /** The lines of some turns of session 1. */
-const turns = (from: number, to: number) => linesOf(...claudeLines(makeId(1), to).slice(from * 4));
+const turns = (from: number, to: number) => toLines(...claudeLines(makeId(1), to).slice(from * 4));
 
 /** A world with session 1 of some turns, and what was sent of it in each upload: how many messages, and after how many. */
 async function session(count: number, options: Parameters<typeof world>[1] = {}) {
@@ -25,7 +25,7 @@ describe("a session that has grown", () => {
     const { output } = await run(["push", "--dry-run"], { SPOOR_TOKEN: "" });
     expect(output).toMatch(/^new /); // without a login nothing is known of what was sent
     expect(await push()).toMatchObject({ code: 0, sent: { sessions: 1, messages: 4 } });
-    await appendFile(path, linesOf({ type: "custom-title", customTitle: "Named", sessionId: makeId(1) }));
+    await appendFile(path, toLines({ type: "custom-title", customTitle: "Named", sessionId: makeId(1) }));
     await push();
     expect(await push()).toMatchObject({ same: 1, sent: { sessions: 0 } });
     expect(sent()).toEqual([
@@ -82,7 +82,7 @@ describe("a session that has grown", () => {
       messages: contents.map((content, position) => ({ position, content })),
     });
     for (const contents of [["a", "b"], ["a", "b", "c"], ["A"]]) {
-      const path = await writeBelow(home, "export.jsonl", linesOf(trace(...contents)));
+      const path = await writeBelow(home, "export.jsonl", toLines(trace(...contents)));
       expect((await run(["push", path])).code).toBe(0);
     }
     expect(fake.uploads.flatMap(({ traces }) => traces.map(({ append, replace }) => [append, replace]))).toEqual([
@@ -161,7 +161,7 @@ describe("a session over the limits of a body", () => {
 
   test("is shortened where one message is too long for a body, with a note that says so", async () => {
     const { fake, home, push } = await world(0, { limits: { decodedBytes: 100_000 } });
-    const long = linesOf(...claudeLines(makeId(1), 1, { text: "漢".repeat(60_000) }));
+    const long = toLines(...claudeLines(makeId(1), 1, { text: "漢".repeat(60_000) }));
     await writeBelow(home, claudePath(1), long);
     expect(await push()).toMatchObject({ code: 0, left: [] });
     expect(fake.archive.get(key)).toBe(claudeMessagesPerTurn);
@@ -182,7 +182,7 @@ test("what a fork copied from a session that was sent counts there, also once th
   }));
   await push();
   await rm(path);
-  await writeBelow(home, claudePath(2), linesOf(...copied, ...claudeLines(makeId(2), 1)));
+  await writeBelow(home, claudePath(2), toLines(...copied, ...claudeLines(makeId(2), 1)));
   await push();
   const [fork] = fake.uploads.at(-1)?.traces ?? [];
   expect(fork?.messages.map(({ metadata }) => metadata?.replayed ?? false)).toEqual([

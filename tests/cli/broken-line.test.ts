@@ -5,12 +5,12 @@ import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { copilot } from "../../cli/adapters/copilot/adapter.ts";
 import { jsonl } from "../../cli/adapters/jsonl/adapter.ts";
 import { recoverRecords } from "../../cli/files/broken-line.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 
 const one = JSON.stringify({ id: 1, text: 'It says }{ and "}{" and {"id":9} here.', inner: { list: [{ id: 8 }] } });
 const two = JSON.stringify({ id: 2, text: "A backslash \\", inner: {} });
-const idsOf = (line: string) => recoverRecords(line).records.map(({ id }) => id);
+const getIds = (line: string) => recoverRecords(line).records.map(({ id }) => id);
 
 describe("the intact records of a line", () => {
   test.each<[string, string, number[], boolean]>([
@@ -26,12 +26,12 @@ describe("the intact records of a line", () => {
     ["none, but NUL characters", "\0\0\0", [], true],
     ["none of a cut one that has objects inside", one.slice(0, -4), [], true],
   ])("%s", (_, line, ids, isPartial) => {
-    expect(idsOf(line)).toEqual(ids);
+    expect(getIds(line)).toEqual(ids);
     expect(recoverRecords(line).isPartial).toBe(isPartial);
   });
 
   test("are found wherever the record before is cut", () => {
-    for (let at = 1; at < one.length; at++) expect([at, idsOf(one.slice(0, at) + two).at(-1)]).toEqual([at, 2]);
+    for (let at = 1; at < one.length; at++) expect([at, getIds(one.slice(0, at) + two).at(-1)]).toEqual([at, 2]);
   });
 
   test("a line of nothing but beginnings is given up on", () => {
@@ -58,7 +58,7 @@ describe("an adapter reads the intact records of broken lines, and tells what wa
     [copilot, `.copilot/session-state/${id}/events.jsonl`, copilotLines],
     [jsonl, ".local/share/spoor/jsonl/x.jsonl", ["a", "b"].map((sourceId) => ({ sourceId, messages: [] }))],
   ])("$name", async (adapter, path, records) => {
-    const whole = await parseAll(adapter, await makeHome({ [path]: linesOf(...records) }));
+    const whole = await parseAll(adapter, await makeHome({ [path]: toLines(...records) }));
     const read = await parseAll(adapter, await makeHome({ [path]: broken(records) }));
     expect(read.sessions).toEqual(whole.sessions);
     expect(read.invalid).toEqual(["2: a part of the line is not JSON"]);

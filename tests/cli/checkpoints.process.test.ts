@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
@@ -36,7 +36,7 @@ test.each([
   async (_, source, name, lines, perTurn, notes) => {
     const { fake, home, client, spawn, push } = await world(0);
     const end = lines.length - 10 * perTurn;
-    const path = await writeBelow(home, name, linesOf(...lines.slice(0, end)));
+    const path = await writeBelow(home, name, toLines(...lines.slice(0, end)));
     await push();
     const read = async () => {
       const { errors, code } = await spawn(["push"], { NODE_OPTIONS: `--import=${tellRead}` });
@@ -45,7 +45,7 @@ test.each([
     };
     for (let turn = 0; turn < 2; turn++) {
       for (const note of notes) await writeBelow(home, note, JSON.stringify({ title: "Long".repeat(turn + 1) }));
-      await appendFile(path, linesOf(...lines.slice(end + turn * perTurn, end + (turn + 1) * perTurn)));
+      await appendFile(path, toLines(...lines.slice(end + turn * perTurn, end + (turn + 1) * perTurn)));
       expect(await read()).toBeLessThan(maxOwnBytes);
       expect(fake.uploads.at(-1)?.traces).toMatchObject([{ source, append: {}, messages: [{}, {}, {}, {}] }]);
     }
@@ -59,12 +59,12 @@ test.each([
 
 test("a large file that was rewritten is read whole, and sent whole where an earlier message has changed", async () => {
   const { fake, home, push } = await world(0);
-  const path = await writeBelow(home, claudePath(1), linesOf(...claude.slice(0, -8)));
+  const path = await writeBelow(home, claudePath(1), toLines(...claude.slice(0, -8)));
   await push();
   const text = await readFile(path, "utf8");
-  await writeFile(path, text.replace("Reading it, 0.", "Having read it, 0.") + linesOf(...claude.slice(-8, -4)));
+  await writeFile(path, text.replace("Reading it, 0.", "Having read it, 0.") + toLines(...claude.slice(-8, -4)));
   await push();
-  await appendFile(path, linesOf(...claude.slice(-4)));
+  await appendFile(path, toLines(...claude.slice(-4)));
   await push();
   expect(fake.uploads.map(({ traces }) => [traces[0]?.append?.count, traces[0]?.messages.length])).toEqual([
     [undefined, 4032],

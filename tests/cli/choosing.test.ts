@@ -11,7 +11,7 @@ import type { FoundProject } from "../../cli/projects/found.ts";
 import { showProjects } from "../../cli/projects/show.ts";
 import type { PushTarget } from "../../cli/sync/push-target.ts";
 import { SentRecord } from "../../cli/sync/sent-record.ts";
-import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { makeHome, toLines, writeBelow } from "./home.ts";
 import { runInside, worldInside } from "./inside.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
@@ -23,12 +23,12 @@ async function target(host: Host, agreedTo: string[] = []): Promise<PushTarget> 
   return { connection: { server, settings: { agreedTo } }, account: { email: "ada@example.org" }, record } as never;
 }
 
-const homeOf = (sessions: number) =>
+const toHome = (sessions: number) =>
   makeHome(
     Object.fromEntries(
       Array.from({ length: sessions }, (_, index) => [
         claudePath(index),
-        linesOf(...claudeLines(makeId(index), 1, { cwd: index % 2 === 0 ? "/srv/web" : "/srv/api" })),
+        toLines(...claudeLines(makeId(index), 1, { cwd: index % 2 === 0 ? "/srv/web" : "/srv/api" })),
       ]),
     ),
   );
@@ -38,7 +38,7 @@ describe("the first push", () => {
     agreeToFirstPush(context, await target(host, agreedTo));
 
   test("shows what it would send, by project, and sends nothing after a no", async () => {
-    const host = await homeOf(3);
+    const host = await toHome(3);
     const { code, message, output, errors } = await runInside(first(host), host, { columns: 80, answer: "n" });
     expect([code, message, errors]).toEqual([1, "Nothing was sent.", "Send them, and new ones at each push? [y/N] "]);
     expect(output).toMatch(
@@ -49,14 +49,14 @@ describe("the first push", () => {
   });
 
   test("at the end of an installation takes an empty line for a yes", async () => {
-    const host = await homeOf(1);
+    const host = await toHome(1);
     const command = async (context: Context) => agreeToFirstPush(context, await target(host), true);
     const { code, errors } = await runInside(command, host, { columns: 80, answer: "" });
     expect([code, errors]).toEqual([0, "Send them, and new ones at each push? [Y/n] "]);
   });
 
   test("asks once, and not at all with --yes, without a terminal, or where nothing is there to send", async () => {
-    const host = await homeOf(2);
+    const host = await toHome(2);
     const asked = await runInside(first(host), host, { columns: 80, answer: "yes" });
     expect([asked.code, asked.errors]).toEqual([0, expect.stringContaining("[y/N]")]);
     const settings = JSON.parse(await readFile(join(host.home, ".config/spoor/settings.json"), "utf8"));
@@ -149,7 +149,7 @@ describe("spoor projects", () => {
   test("lists what was found and what is left out, and says what stays on the server", async () => {
     const { home, host } = await worldInside(2);
     const run = (...words: string[]) => runInside(projects, host, { words });
-    await writeBelow(home, claudePath(3), linesOf(...claudeLines(makeId(3), 1, { cwd: join(home, "code/web") })));
+    await writeBelow(home, claudePath(3), toLines(...claudeLines(makeId(3), 1, { cwd: join(home, "code/web") })));
     await runInside(push, host);
     const excluded = await run("exclude", "~/code/*", "none-like-this");
     expect(excluded).toMatchObject({ code: 0, errors: "" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { id, Lines } from "./claude-lines.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
 
@@ -27,7 +27,7 @@ const partTypes = `text image document search_result tool_reference browser_stat
 const parse = async (...blocks: object[]) => {
   const make = new Lines();
   const lines = blocks.map((block, at) => make.answered([block], { id: `msg_${at}` }));
-  return parseAll(claudeCode, await makeHome({ [path]: linesOf(make.said("Hi"), ...lines) }));
+  return parseAll(claudeCode, await makeHome({ [path]: toLines(make.said("Hi"), ...lines) }));
 };
 
 test("every block type of the API's SDK is known, and so is what a result may hold", async () => {

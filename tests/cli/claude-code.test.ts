@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { answered, id, otherId as other, said, text } from "./claude-lines.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
-const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: toLines(...records) }));
 
 test("a session has its turns, tool calls with results, folder, branch and version", async () => {
   const { sessions, counts, unhandled } = await parse(...claudeLines(id, 1));
@@ -94,9 +94,9 @@ test("a tool result has its error, duration, patch, and its sub-agent's session"
 test("sub-agents are sessions of their own that name their parent, from their own files or the session's", async () => {
   const agent = { isSidechain: true, agentId: "ab12" };
   const host = await makeHome({
-    [path]: linesOf(said("Main"), said("Inner", { isSidechain: true }), answered(text("Back"), {}, { uuid: "b" })),
-    ".claude/projects/-p/agent-ab12.jsonl": linesOf(said("Old place", agent)),
-    [`.claude/projects/-p/${other}/subagents/agent-cd34.jsonl`]: linesOf(
+    [path]: toLines(said("Main"), said("Inner", { isSidechain: true }), answered(text("Back"), {}, { uuid: "b" })),
+    ".claude/projects/-p/agent-ab12.jsonl": toLines(said("Old place", agent)),
+    [`.claude/projects/-p/${other}/subagents/agent-cd34.jsonl`]: toLines(
       said("New place", { ...agent, sessionId: other }),
     ),
   });
@@ -113,29 +113,29 @@ test("sub-agents are sessions of their own that name their parent, from their ow
 
 test("the title is the user's, else the generated one, else the summary of a line of this file; never another session's", async () => {
   const summary = (leafUuid: string, summary: string) => ({ type: "summary", summary, leafUuid });
-  const titleOf = async (...records: unknown[]) => (await parse(...records)).sessions[0]?.ending.title;
-  expect(await titleOf(summary("elsewhere", "Not this one"), said("Hi"))).toBeUndefined();
-  expect(await titleOf(summary("u", "Retry timers"), said("Hi"))).toBe("Retry timers");
-  expect(await titleOf(said("Hi"), summary("u", "Retry timers"))).toBe("Retry timers");
-  expect(await titleOf(said("Hi"), { type: "ai-title", aiTitle: "Made" }, summary("u", "x"))).toBe("Made");
+  const readTitle = async (...records: unknown[]) => (await parse(...records)).sessions[0]?.ending.title;
+  expect(await readTitle(summary("elsewhere", "Not this one"), said("Hi"))).toBeUndefined();
+  expect(await readTitle(summary("u", "Retry timers"), said("Hi"))).toBe("Retry timers");
+  expect(await readTitle(said("Hi"), summary("u", "Retry timers"))).toBe("Retry timers");
+  expect(await readTitle(said("Hi"), { type: "ai-title", aiTitle: "Made" }, summary("u", "x"))).toBe("Made");
   expect(
-    await titleOf({ type: "custom-title", customTitle: "Given" }, { type: "ai-title", aiTitle: "Made" }, said("Hi")),
+    await readTitle({ type: "custom-title", customTitle: "Given" }, { type: "ai-title", aiTitle: "Made" }, said("Hi")),
   ).toBe("Given");
 });
 
 test("a summary names a line before it, a line after it, or a line of another file", async () => {
   const summary = (leafUuid: string, summary: string) => ({ type: "summary", summary, leafUuid });
-  const titleOf = async (...records: unknown[]) => (await parse(...records)).sessions[0]?.ending.title;
+  const readTitle = async (...records: unknown[]) => (await parse(...records)).sessions[0]?.ending.title;
   const talk = [
     said("Hi", { uuid: "one" }),
     answered(text("Hello"), {}, { uuid: "two" }),
     said("Bye", { uuid: "three" }),
   ];
-  expect(await titleOf(...talk, summary("one", "Greetings"))).toBe("Greetings");
-  expect(await titleOf(...talk, summary("elsewhere", "No"), summary("one", "Greetings"), summary("gone", "No"))).toBe(
+  expect(await readTitle(...talk, summary("one", "Greetings"))).toBe("Greetings");
+  expect(await readTitle(...talk, summary("elsewhere", "No"), summary("one", "Greetings"), summary("gone", "No"))).toBe(
     "Greetings",
   );
-  expect(await titleOf(...talk, { type: "agent-name", agentName: "greeter" }, summary("one", "x"))).toBe("greeter");
+  expect(await readTitle(...talk, { type: "agent-name", agentName: "greeter" }, summary("one", "x"))).toBe("greeter");
   const told = summary("three", "Told by the next session");
   const another = said("Another", { sessionId: other, uuid: "four" });
   const later = said("And its parentUuid", { sessionId: other, uuid: "five" });
@@ -144,8 +144,8 @@ test("a summary names a line before it, a line after it, or a line of another fi
     [another, later, told],
   ]) {
     const host = await makeHome({
-      [path]: linesOf(...talk),
-      [`.claude/projects/-home-ada-code-api/${other}.jsonl`]: linesOf(...lines),
+      [path]: toLines(...talk),
+      [`.claude/projects/-home-ada-code-api/${other}.jsonl`]: toLines(...lines),
     });
     const { sessions } = await parseAll(claudeCode, host);
     expect(sessions.map(({ sourceId, ending }) => [sourceId, ending.title])).toEqual([
@@ -180,7 +180,7 @@ test("unknown types and invalid lines are counted, and the session continues", a
 
 test("CRLF, a Windows folder and an incomplete last line are handled", async () => {
   const lines = claudeLines(id, 1, { cwd: "C:\\Users\\ada\\code\\api" });
-  const file = linesOf(...lines).replaceAll("\n", "\r\n");
+  const file = toLines(...lines).replaceAll("\n", "\r\n");
   const { sessions, counts } = await parseAll(
     claudeCode,
     await makeHome({ [path]: `${file}{"type":"assistant","mess` }),
@@ -191,7 +191,7 @@ test("CRLF, a Windows folder and an incomplete last line are handled", async () 
 });
 
 test("CLAUDE_CONFIG_DIR changes the folders; a file without messages is no session", async () => {
-  const host = await makeHome({ "own/projects/p/x.jsonl": linesOf({ type: "summary", summary: "s", leafUuid: "l" }) });
+  const host = await makeHome({ "own/projects/p/x.jsonl": toLines({ type: "summary", summary: "s", leafUuid: "l" }) });
   const env = { CLAUDE_CONFIG_DIR: `${host.home}/own` };
   const { sessions, counts } = await parseAll(claudeCode, { ...host, env });
   expect([sessions, counts]).toEqual([[], { entries: 1, skipped: 1, invalid: 0 }]);

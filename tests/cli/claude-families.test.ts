@@ -2,13 +2,13 @@ import { rm } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { longTest } from "../support/long.ts";
-import { type Family, makeFamily, truthOf } from "./claude-families.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { computeTruth, type Family, makeFamily } from "./claude-families.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 /** What counts of a family's files. */
-async function countsOf({ files }: Family): Promise<ReturnType<typeof truthOf>> {
+async function readCounts({ files }: Family): Promise<ReturnType<typeof computeTruth>> {
   const host = await makeHome(
-    Object.fromEntries([...files].map(([name, lines]) => [`.claude/projects/-p/${name}.jsonl`, linesOf(...lines)])),
+    Object.fromEntries([...files].map(([name, lines]) => [`.claude/projects/-p/${name}.jsonl`, toLines(...lines)])),
   );
   const { sessions } = await parseAll(claudeCode, host);
   await rm(host.home, { recursive: true });
@@ -23,7 +23,7 @@ async function countsOf({ files }: Family): Promise<ReturnType<typeof truthOf>> 
 async function compare(from: number, to: number): Promise<void> {
   for (let seed = from; seed < to; seed++) {
     const family = makeFamily(seed);
-    expect(await countsOf(family), `family ${seed}`).toEqual(truthOf(family));
+    expect(await readCounts(family), `family ${seed}`).toEqual(computeTruth(family));
   }
 }
 

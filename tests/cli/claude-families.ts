@@ -9,7 +9,7 @@ export type Family = {
   files: Map<string, Line[]>;
 };
 
-const nameOf = (seed: number, number: number) =>
+const getName = (seed: number, number: number) =>
   `${String(10_000_000 + ((seed * 7919 + number * 104_729) % 89_999_999))}-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** A family of 2 to 6 files: sessions that go on, are resumed, forked, branched, compacted, copied in conflict or in part, and deleted. */
@@ -56,12 +56,12 @@ export function makeFamily(seed: number): Family {
       ...(random() < 0.3 ? commit(sessionId) : []),
       ...(random() < 0.4 ? edit(sessionId) : []),
     ] as Line[]);
-  const first = nameOf(seed, 0);
+  const first = getName(seed, 0);
   const files = new Map([[first, turn(first)]]);
   const count = 2 + Math.floor(random() * 5);
   for (let step = 0; files.size < count || step < count; step++) {
     const [name, lines] = pick([...files]);
-    const next = nameOf(seed, step + 1);
+    const next = getName(seed, step + 1);
     const kind = pick(["grow", "resume", "keep ids", "fork", "branch", "replay", "conflict", "half"]);
     const copied = kind === "branch" ? lines.slice(0, 2 * (1 + Math.floor((random() * lines.length) / 2))) : lines;
     const own = random() < 0.8 ? turn(next) : [];
@@ -88,7 +88,7 @@ export function makeFamily(seed: number): Family {
 }
 
 /** How many messages, tokens and commits a family has: each line once. */
-export function truthOf({ files }: Family): { messages: number; tokens: number; commits: number } {
+export function computeTruth({ files }: Family): { messages: number; tokens: number; commits: number } {
   const lines = new Map([...files.values()].flat().map((line) => [line.uuid, line]));
   let [tokens, commits] = [0, 0];
   for (const { message } of lines.values()) {

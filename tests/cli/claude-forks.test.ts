@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { KnownLines } from "../../cli/adapters/claude-code/family/known-lines.ts";
-import { call, id, Lines, otherId, text, uuidOf } from "./claude-lines.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { call, id, Lines, makeUuid, otherId, text } from "./claude-lines.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 type Line = Record<string, unknown>;
 
 const thirdId = "33333333-2222-4333-8444-555555555555";
-const fileOf = (sessionId: string, folder = "-p") => `.claude/projects/${folder}/${sessionId}.jsonl`;
+const makePath = (sessionId: string, folder = "-p") => `.claude/projects/${folder}/${sessionId}.jsonl`;
 const as = (sessionId: string, lines: Line[]) => lines.map((line) => ({ ...line, sessionId }));
 
 /** Three turns, the second with a commit; without request ids, as behind some gateways. */
@@ -29,7 +29,7 @@ function turns(): [Line[], Line[], Line[]] {
 }
 
 /** By session: how many messages are copies, of which session, how many tokens count, and the commits. */
-async function familyOf(host: Host) {
+async function readFamily(host: Host) {
   const { sessions } = await parseAll(claudeCode, host);
   return Object.fromEntries(
     sessions.map(({ sourceId, messages, ending }) => {
@@ -44,17 +44,17 @@ async function familyOf(host: Host) {
 test("of a session that was resumed twice into new files each line, token and commit counts once", async () => {
   const [first, second, third] = turns();
   const host = await makeHome({
-    [fileOf(thirdId)]: linesOf(...as(thirdId, [...first, ...second, ...third])),
-    [fileOf(id)]: linesOf(...as(id, [...first, ...second])),
-    [fileOf(otherId)]: linesOf(...as(otherId, first)),
+    [makePath(thirdId)]: toLines(...as(thirdId, [...first, ...second, ...third])),
+    [makePath(id)]: toLines(...as(id, [...first, ...second])),
+    [makePath(otherId)]: toLines(...as(otherId, first)),
   });
-  expect(await familyOf(host)).toEqual({
+  expect(await readFamily(host)).toEqual({
     [otherId]: [0, undefined, 100, ""],
     [id]: [2, otherId, 200, "abc1234"],
     [thirdId]: [5, id, 300, ""],
   });
-  await rm(join(host.home, fileOf(id)));
-  expect(await familyOf(host)).toEqual({
+  await rm(join(host.home, makePath(id)));
+  expect(await readFamily(host)).toEqual({
     [otherId]: [0, undefined, 100, ""],
     [thirdId]: [2, otherId, 500, "abc1234"],
   });
@@ -64,25 +64,25 @@ test("a fork keeps what it copied without counting it, in whatever folder its or
   const [first, second] = turns();
   const copied = first.map((line) => ({ ...line, forkedFrom: { sessionId: otherId, messageUuid: line.uuid } }));
   const host = await makeHome({
-    [fileOf(id)]: linesOf(...as(id, [...copied, ...second])),
-    [fileOf(otherId, "-elsewhere")]: linesOf(...as(otherId, first)),
+    [makePath(id)]: toLines(...as(id, [...copied, ...second])),
+    [makePath(otherId, "-elsewhere")]: toLines(...as(otherId, first)),
   });
-  expect(await familyOf(host)).toEqual({
+  expect(await readFamily(host)).toEqual({
     [otherId]: [0, undefined, 100, ""],
     [id]: [2, otherId, 200, "abc1234"],
   });
-  await rm(join(host.home, fileOf(otherId, "-elsewhere")));
-  expect(await familyOf(host)).toEqual({ [id]: [0, otherId, 300, "abc1234"] });
+  await rm(join(host.home, makePath(otherId, "-elsewhere")));
+  expect(await readFamily(host)).toEqual({ [id]: [0, otherId, 300, "abc1234"] });
 });
 
 test("a fork that names its original is the younger one, also where it ends before the original's own lines begin", async () => {
   const [first, second] = turns();
   const copied = first.map((line) => ({ ...line, forkedFrom: { sessionId: otherId, messageUuid: line.uuid } }));
   const host = await makeHome({
-    [fileOf(id)]: linesOf(...as(id, copied)),
-    [fileOf(otherId)]: linesOf(...as(otherId, [...first, ...second])),
+    [makePath(id)]: toLines(...as(id, copied)),
+    [makePath(otherId)]: toLines(...as(otherId, [...first, ...second])),
   });
-  expect(await familyOf(host)).toEqual({
+  expect(await readFamily(host)).toEqual({
     [otherId]: [0, undefined, 300, "abc1234"],
     [id]: [2, otherId, 0, ""],
   });
@@ -93,10 +93,10 @@ test("a line of another session's id is a copy only where that session has it, w
   const later = { timestamp: "2026-11-02T10:00:00.000Z" };
   const [question = {}, answer = {}] = as(otherId, first);
   const host = await makeHome({
-    [fileOf(id)]: linesOf(question, { ...answer, ...later }, ...as(otherId, second), ...as(id, third)),
-    [fileOf(otherId)]: linesOf(...as(otherId, first)),
+    [makePath(id)]: toLines(question, { ...answer, ...later }, ...as(otherId, second), ...as(id, third)),
+    [makePath(otherId)]: toLines(...as(otherId, first)),
   });
-  expect(await familyOf(host)).toEqual({
+  expect(await readFamily(host)).toEqual({
     [otherId]: [0, undefined, 100, ""],
     [id]: [1, otherId, 600, "abc1234"],
   });
@@ -106,10 +106,10 @@ test("of two copies of one file that both went on, what they share counts once",
   const [first, second, third] = turns();
   const conflict = `${id}.sync-conflict-20261101-100000-ABCDEFG`;
   const host = await makeHome({
-    [fileOf(id)]: linesOf(...first, ...second),
-    [fileOf(conflict)]: linesOf(...first, ...third),
+    [makePath(id)]: toLines(...first, ...second),
+    [makePath(conflict)]: toLines(...first, ...third),
   });
-  expect(await familyOf(host)).toEqual({
+  expect(await readFamily(host)).toEqual({
     [id]: [0, undefined, 300, "abc1234"],
     [conflict]: [2, id, 300, ""],
   });
@@ -121,8 +121,8 @@ test("of an answer of which only the first lines were copied, the session itself
     make.answered(text(words), { usage: { input_tokens: 5, output_tokens: output } }, { requestId: "req_1" });
   const lines = [make.said("One"), part("Looking", 2), part("Found", 90)];
   const host = await makeHome({
-    [fileOf(otherId)]: linesOf(...as(otherId, lines.slice(0, 2))),
-    [fileOf(id)]: linesOf(...as(id, lines)),
+    [makePath(otherId)]: toLines(...as(otherId, lines.slice(0, 2))),
+    [makePath(id)]: toLines(...as(id, lines)),
   });
   const { sessions } = await parseAll(claudeCode, host);
   const used = sessions.map(({ sourceId, ending }) => [sourceId, ending.metadata?.usage]);
@@ -136,8 +136,8 @@ test("a fork began with its own first line; without any, with the first that it 
   const [first, second] = turns();
   const began = async (more: Line[]) => {
     const host = await makeHome({
-      [fileOf(otherId)]: linesOf(...as(otherId, first)),
-      [fileOf(id)]: linesOf(...as(id, [...first, ...more])),
+      [makePath(otherId)]: toLines(...as(otherId, first)),
+      [makePath(id)]: toLines(...as(id, [...first, ...more])),
     });
     const { sessions } = await parseAll(claudeCode, host);
     return sessions.find(({ sourceId }) => sourceId === id)?.ending.createdAt;
@@ -148,12 +148,12 @@ test("a fork began with its own first line; without any, with the first that it 
 
 test("what was copied counts once also where the first line of a file is broken", async () => {
   const [first, second] = turns();
-  const [opening = "", ...others] = linesOf(...as(id, [...first, ...second])).split("\n");
+  const [opening = "", ...others] = toLines(...as(id, [...first, ...second])).split("\n");
   const host = await makeHome({
-    [fileOf(otherId)]: linesOf(...as(otherId, first)),
-    [fileOf(id)]: [`${opening.slice(0, 20)}${opening}`, ...others].join("\n"),
+    [makePath(otherId)]: toLines(...as(otherId, first)),
+    [makePath(id)]: [`${opening.slice(0, 20)}${opening}`, ...others].join("\n"),
   });
-  expect(await familyOf(host)).toEqual({
+  expect(await readFamily(host)).toEqual({
     [otherId]: [0, undefined, 100, ""],
     [id]: [2, otherId, 200, "abc1234"],
   });
@@ -165,10 +165,10 @@ test("sub-agents in the files of a resumed session count in the first one", asyn
   const usage = { usage: { output_tokens: 10 } };
   const lines = [make.said("Main"), make.said("Task", side), make.answered(text("Done."), usage, side)];
   const host = await makeHome({
-    [fileOf(otherId)]: linesOf(...as(otherId, lines)),
-    [fileOf(id)]: linesOf(...as(id, [...lines, make.said("Next")])),
+    [makePath(otherId)]: toLines(...as(otherId, lines)),
+    [makePath(id)]: toLines(...as(id, [...lines, make.said("Next")])),
   });
-  expect(await familyOf(host)).toEqual({
+  expect(await readFamily(host)).toEqual({
     [otherId]: [0, undefined, 0, ""],
     [`${otherId}/sidechain`]: [0, undefined, 10, ""],
     [id]: [1, otherId, 0, ""],
@@ -178,7 +178,7 @@ test("sub-agents in the files of a resumed session count in the first one", asyn
 
 test("a file of any length knows all of its lines when its history is written once more, also from a checkpoint on", () => {
   const lines = Array.from({ length: 50_000 }, (_, at) => ({
-    uuid: uuidOf(at),
+    uuid: makeUuid(at),
     timestamp: new Date(Date.parse("2026-11-01") + at).toISOString(),
   }));
   const known = new KnownLines();

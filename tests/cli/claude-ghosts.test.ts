@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { id, otherId, said } from "./claude-lines.ts";
-import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 
 const history = ".claude/history.jsonl";
 const at = Date.parse("2026-09-01T10:00:00.000Z");
@@ -13,8 +13,8 @@ const prompt = (sessionId: string | undefined, display: string, seconds: number,
 test("sessions whose files are gone have their prompts, and are marked", async () => {
   const pasted = { 1: { id: 1, type: "text", content: "line 1\n$& line 2" }, 2: { id: 2, type: "image" } };
   const host = await makeHome({
-    [`.claude/projects/-home-ada-code-api/${otherId}.jsonl`]: linesOf(said("Still here")),
-    [history]: linesOf(
+    [`.claude/projects/-home-ada-code-api/${otherId}.jsonl`]: toLines(said("Still here")),
+    [history]: toLines(
       prompt(id, "Mend the timer", 0),
       prompt(otherId, "Still here", 1),
       prompt(undefined, "From a version without ids", 2),
@@ -40,20 +40,20 @@ test("sessions whose files are gone have their prompts, and are marked", async (
 });
 
 test("a session whose file turns up is no longer made of its prompts", async () => {
-  const host = await makeHome({ [history]: linesOf(prompt(id, "Mend the timer", 0)) });
+  const host = await makeHome({ [history]: toLines(prompt(id, "Mend the timer", 0)) });
   expect((await parseAll(claudeCode, host)).sessions).toHaveLength(1);
-  await writeBelow(host.home, `.claude/projects/-home-ada-code-api/${id}.jsonl`, linesOf(said("Mend the timer")));
+  await writeBelow(host.home, `.claude/projects/-home-ada-code-api/${id}.jsonl`, toLines(said("Mend the timer")));
   const { sessions } = await parseAll(claudeCode, host);
   expect(sessions.map(({ ending }) => ending.metadata?.kind)).toEqual([undefined]);
 });
 
 test("a prompt of this moment waits: its session's file is about to be written", async () => {
-  const host = await makeHome({ [history]: linesOf(prompt(id, "Hi", 0, { timestamp: Date.now() + 60_000 })) });
+  const host = await makeHome({ [history]: toLines(prompt(id, "Hi", 0, { timestamp: Date.now() + 60_000 })) });
   expect((await parseAll(claudeCode, host)).sessions).toEqual([]);
 });
 
 test("a configured folder has a history of its own", async () => {
-  const host = await makeHome({ "work/history.jsonl": linesOf(prompt(id, "Hi", 0)) });
+  const host = await makeHome({ "work/history.jsonl": toLines(prompt(id, "Hi", 0)) });
   const { sessions } = await parseAll(claudeCode, { ...host, env: { CLAUDE_CONFIG_DIR: `${host.home}/work` } });
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual([id]);
 });

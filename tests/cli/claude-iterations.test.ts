@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { id, Lines, text } from "./claude-lines.ts";
-import { linesOf, makeHome, type Parsed, parseAll } from "./home.ts";
+import { makeHome, type Parsed, parseAll, toLines } from "./home.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
-const parse = async (...lines: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: linesOf(...lines) }));
+const parse = async (...lines: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: toLines(...lines) }));
 
 const request = (type: string, [input, output]: [number, number], more: object = {}) => ({
   type,
@@ -32,7 +32,7 @@ const toldBy = ({ sessions }: Parsed) =>
     const model = metadata?.model ? ` ${metadata.model}` : "";
     return metadata?.usage || model ? [`${content}:${model} ${inputTokens}→${outputTokens}`] : [];
   });
-const totalOf = ({ sessions }: Parsed) => sessions[0]?.ending.metadata?.usage;
+const getTotal = ({ sessions }: Parsed) => sessions[0]?.ending.metadata?.usage;
 
 test("what an advisor said is a result, with its model and tokens; the answer has its own requests, each once", async () => {
   const make = new Lines();
@@ -56,7 +56,7 @@ test("what an advisor said is a result, with its model and tokens; the answer ha
   const messages = parsed.sessions[0]?.messages ?? [];
   expect(messages[1]?.metadata?.requests).toMatchObject([{ inputTokens: 10 }, { inputTokens: 20 }]);
   expect(messages[3]).toMatchObject({ role: "tool", metadata: { result: { callId: "s1" }, requestId: "req_1" } });
-  expect(totalOf(parsed)).toEqual({ inputTokens: 930, outputTokens: 82 });
+  expect(getTotal(parsed)).toEqual({ inputTokens: 930, outputTokens: 82 });
   expect([parsed.sessions[0]?.ending.model, parsed.unhandled]).toEqual(["claude-opus-4-5", []]);
 });
 
@@ -112,7 +112,7 @@ test("requests of a gateway that uses one id for all are told apart by what was 
     make.said("Two"),
     make.answered(text("Again"), plain(40, 3), reused),
   );
-  expect(totalOf(parsed)).toEqual({ inputTokens: 90, outputTokens: 15 });
+  expect(getTotal(parsed)).toEqual({ inputTokens: 90, outputTokens: 15 });
   const ids = parsed.sessions[0]?.messages.flatMap(({ metadata }) => metadata?.requestId ?? []);
   expect(ids).toEqual(["req_1", "req_1~2", "req_1~3"]);
 });
@@ -125,7 +125,7 @@ test("requests of two models are two, also where a gateway gives them one id and
     make.answered(text("Looking"), plain(10, 1), reused),
     make.answered(text("Found"), plain(40, 5, { model: "claude-opus-5" }), reused),
   );
-  expect(totalOf(parsed)).toEqual({ inputTokens: 50, outputTokens: 6 });
+  expect(getTotal(parsed)).toEqual({ inputTokens: 50, outputTokens: 6 });
 });
 
 test("lines without any id are of one request while they read the same and nobody speaks", async () => {
@@ -139,5 +139,5 @@ test("lines without any id are of one request while they read the same and nobod
     make.said("Two"),
     make.answered(text("Again"), none(30, 5)),
   );
-  expect(totalOf(parsed)).toEqual({ inputTokens: 70, outputTokens: 15 });
+  expect(getTotal(parsed)).toEqual({ inputTokens: 70, outputTokens: 15 });
 });

@@ -8,7 +8,7 @@ export const id = "11111111-2222-4333-8444-555555555555";
 export const otherId = "99999999-2222-4333-8444-555555555555";
 
 /** A line's id. */
-export const uuidOf = (number: number): string => `aaaaaaaa-0000-4000-8000-${String(number).padStart(12, "0")}`;
+export const makeUuid = (number: number): string => `aaaaaaaa-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** A question, always at the same time and with the same id: a session's plainest line. */
 export const said = (content: unknown, more: object = {}) => ({
@@ -41,7 +41,7 @@ export class Lines {
   line(fields: Line): Line {
     const number = this.#number++;
     const timestamp = new Date(start + number * 1000).toISOString();
-    return { ...this.#common, uuid: uuidOf(number), timestamp, ...fields };
+    return { ...this.#common, uuid: makeUuid(number), timestamp, ...fields };
   }
 
   said(content: unknown, more: Line = {}): Line {
@@ -126,6 +126,6 @@ export function variedLines(): Line[] {
     { type: "cost-state", sessionId: id, startTime: start, totalCostUSD: 0.01, modelUsage: {} },
     { type: "cost-state", sessionId: id, startTime: start, totalCostUSD: 0.03, modelUsage: {} },
     { type: "cost-state", sessionId: id, startTime: start + 60_000, totalCostUSD: 0.5, modelUsage: {} },
-    { type: "last-prompt", lastPrompt: "And the docs", leafUuid: uuidOf(9), sessionId: id },
+    { type: "last-prompt", lastPrompt: "And the docs", leafUuid: makeUuid(9), sessionId: id },
   ];
 }

@@ -2,11 +2,11 @@ import { stat } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { Checkpoint, Input, Message, SessionDetails, Sink } from "../../cli/adapters/adapter.ts";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
-import { call, id, Lines, text, uuidOf, variedLines } from "./claude-lines.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { call, id, Lines, makeUuid, text, variedLines } from "./claude-lines.ts";
+import { discoverAll, makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
-const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: toLines(...records) }));
 const told = ({ role, content, metadata }: Message) => [role, content.split("\n")[0], metadata?.kind];
 
 test("what an agent's program leaves beside the conversation is kept, each once", async () => {
@@ -27,7 +27,7 @@ test("what an agent's program leaves beside the conversation is kept, each once"
     ["system", "You mended the timer.", "notice"],
   ]);
   const files = [{ type: "image/png" }, { type: "file", name: "notes.md" }];
-  expect(session?.messages[0]?.metadata).toEqual({ branch: "main", uuid: uuidOf(0) });
+  expect(session?.messages[0]?.metadata).toEqual({ branch: "main", uuid: makeUuid(0) });
   expect(session?.messages[1]?.metadata).toEqual({ attachments: files });
   expect(session?.messages[3]).toMatchObject({
     tokenCount: 8,
@@ -36,13 +36,13 @@ test("what an agent's program leaves beside the conversation is kept, each once"
       requestId: "req_1",
       serviceTier: "standard",
       stopReason: "tool_use",
-      uuid: uuidOf(5),
+      uuid: makeUuid(5),
       usage: { inputTokens: 3, outputTokens: 8, cacheWriteTokens: 30, cacheWrite5mTokens: 10, cacheWrite1hTokens: 20 },
     },
   });
   expect(session?.messages[4]?.metadata).toEqual({
     tool: expect.anything(),
-    uuid: uuidOf(6),
+    uuid: makeUuid(6),
     usage: { outputTokens: 32 },
   });
   expect(session?.messages[7]?.metadata).toMatchObject({ branch: "timer", requestId: "req_2", stopReason: "end_turn" });
@@ -99,11 +99,11 @@ test("a session that is read in two goes, wherever the first one ended, is the o
   for (let cut = 5; cut < lines.length; cut++) {
     // A file that the user names is written down together with the user's words.
     if ((lines[cut]?.attachment as { type?: string } | undefined)?.type === "file") continue;
-    const host = await makeHome({ [path]: linesOf(...lines.slice(0, cut)) });
+    const host = await makeHome({ [path]: toLines(...lines.slice(0, cut)) });
     const [before] = await discoverAll(claudeCode, host);
     const first = await readFrom(before as Input);
     if (!first.at) throw new Error(`no checkpoint after ${cut} lines`);
-    const whole = await writeBelow(host.home, path, linesOf(...lines));
+    const whole = await writeBelow(host.home, path, toLines(...lines));
     const { size } = await stat(whole);
     const second = await readFrom(
       { ...(before as Input), bytes: size },

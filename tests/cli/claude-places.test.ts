@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { getProjectName } from "../../cli/adapters/values.ts";
 import { answered, id, otherId as other, said, text } from "./claude-lines.ts";
-import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines } from "./home.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
 
-const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(claudeCode, await makeHome({ [path]: toLines(...records) }));
 
 test("a session was created at its earliest line; a worktree belongs to its repository; a moved session to its new folder", async () => {
   const cwd = "/home/ada/code/api/.claude/worktrees/timer";
@@ -48,8 +48,8 @@ test.each([
 
 test("a project's folder may be a link, and a session that several ways lead to is one", async () => {
   const host = await makeHome({
-    [path]: linesOf(said("Plain")),
-    [`elsewhere/${other}.jsonl`]: linesOf(said("Linked", { sessionId: other })),
+    [path]: toLines(said("Plain")),
+    [`elsewhere/${other}.jsonl`]: toLines(said("Linked", { sessionId: other })),
   });
   const projects = join(host.home, ".claude/projects");
   await symlink(join(host.home, "elsewhere"), join(projects, "linked"));
@@ -73,14 +73,14 @@ test("agents of a workflow, of another agent and of the program itself are told 
   const own = (number: number) => `aaaaaaaa-0000-4000-8000-00000000000${number}`;
   const talk = [said("Main", { uuid: own(1) }), answered(text("Answer"), usage, { uuid: own(2) })];
   const host = await makeHome({
-    [`.claude/projects/-p/${id}.jsonl`]: linesOf(...talk),
-    [`${folder}/agent-aa11.jsonl`]: linesOf(said("Task", agent())),
+    [`.claude/projects/-p/${id}.jsonl`]: toLines(...talk),
+    [`${folder}/agent-aa11.jsonl`]: toLines(said("Task", agent())),
     [`${folder}/agent-aa11.meta.json`]: JSON.stringify({ agentType: "general", description: "Find the timer" }),
-    [`${folder}/agent-bb22.jsonl`]: linesOf(said("Inner task", agent())),
+    [`${folder}/agent-bb22.jsonl`]: toLines(said("Inner task", agent())),
     [`${folder}/agent-bb22.meta.json`]: JSON.stringify({ parentAgentId: "aa11" }),
-    [`${folder}/workflows/wf_1/agent-cc33.jsonl`]: linesOf(said("Step", agent())),
-    [`${folder}/workflows/wf_1/journal.jsonl`]: linesOf({ type: "launched" }),
-    [`${folder}/agent-acompact-dd44.jsonl`]: linesOf(
+    [`${folder}/workflows/wf_1/agent-cc33.jsonl`]: toLines(said("Step", agent())),
+    [`${folder}/workflows/wf_1/journal.jsonl`]: toLines({ type: "launched" }),
+    [`${folder}/agent-acompact-dd44.jsonl`]: toLines(
       ...talk.map((line) => ({ ...line, isSidechain: true })),
       answered(text("Summary"), { id: "msg_9", ...usage }, agent({ uuid: own(3) })),
     ),
@@ -118,8 +118,8 @@ test("an output that was too large for the conversation is read from its file, a
   const own = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
   const agent = `${folder}/subagents/agent-a1.jsonl`;
   const host = await makeHome({
-    [own]: linesOf(said("Hi"), ...results),
-    [agent]: linesOf(
+    [own]: toLines(said("Hi"), ...results),
+    [agent]: toLines(
       { ...said("Look", { sessionId: id, agentId: "a1", isSidechain: true }) },
       { ...results[0], sessionId: id },
     ),

@@ -4,8 +4,8 @@ import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { iflow } from "../../cli/adapters/claude-code/relatives.ts";
 import { cowork } from "../../cli/adapters/cowork/adapter.ts";
 import { specstory } from "../../cli/adapters/specstory/adapter.ts";
-import { id, Lines, text, uuidOf, variedLines } from "./claude-lines.ts";
-import { linesOf, makeHome, type Parsed, parseAll } from "./home.ts";
+import { id, Lines, makeUuid, text, variedLines } from "./claude-lines.ts";
+import { makeHome, type Parsed, parseAll, toLines } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 
 type Line = Record<string, unknown>;
@@ -60,15 +60,15 @@ function countMessages(messages: Message[], total: unknown): [Counts, Counts["to
 }
 
 const places: [string, Adapter, (lines: Line[]) => Record<string, string>][] = [
-  ["Claude Code", claudeCode, (lines) => ({ [`.claude/projects/-p/${id}.jsonl`]: linesOf(...lines) })],
+  ["Claude Code", claudeCode, (lines) => ({ [`.claude/projects/-p/${id}.jsonl`]: toLines(...lines) })],
   [
     "Cowork",
     cowork,
     (lines) => ({
-      [`.config/Claude/local-agent-mode-sessions/o/w/local_1/.claude/projects/-p/${id}.jsonl`]: linesOf(...lines),
+      [`.config/Claude/local-agent-mode-sessions/o/w/local_1/.claude/projects/-p/${id}.jsonl`]: toLines(...lines),
     }),
   ],
-  ["iFlow", iflow, (lines) => ({ [`.iflow/projects/-p/session-${id}.jsonl`]: linesOf(...lines) })],
+  ["iFlow", iflow, (lines) => ({ [`.iflow/projects/-p/session-${id}.jsonl`]: toLines(...lines) })],
 ];
 
 test.each(places)(
@@ -125,7 +125,7 @@ test("a line that drifted in any field is read, skipped or counted, and the othe
     for (const other of drifted(line)) {
       // A line with the id and time of another one would be that one once more.
       const isCopy = (other as Line).uuid === line.uuid && line.uuid !== undefined;
-      lines.push(isCopy ? { ...(other as Line), uuid: uuidOf(1000 + lines.length) } : other);
+      lines.push(isCopy ? { ...(other as Line), uuid: makeUuid(1000 + lines.length) } : other);
     }
   lines.push(...oddValues, { ...make.said("After"), uuid: "last" });
   const { sessions, counts, unhandled, rejected } = await parseAll(

@@ -6,7 +6,7 @@ import { trae } from "../../cli/adapters/trae/adapter.ts";
 import { findUnreadable } from "../../cli/adapters/unreadable.ts";
 import { call, id, Lines, otherId, text } from "./claude-lines.ts";
 import { makeDatabase } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 import { codexLines } from "./sessions.ts";
 
 const coworkFolder = ".config/Claude/local-agent-mode-sessions/org/space/local_1";
@@ -22,17 +22,17 @@ test("Cowork's sessions have the program's titles and the user's folder; what th
   const agent = { isSidechain: true };
   const host = await makeHome({
     [`${coworkFolder}.json`]: JSON.stringify({ ...meta, userSelectedFolders: ["/home/ada/receipts"] }),
-    [`${coworkFolder}/.claude/projects/-x/${id}.jsonl`]: linesOf(
+    [`${coworkFolder}/.claude/projects/-x/${id}.jsonl`]: toLines(
       make.said("Sort them"),
       { type: "ai-title", aiTitle: "Made" },
       make.answered(call("t1", "ls")),
       make.result("t1", "a.pdf", { toolUseResult: { agentId: "ab12" } }),
     ),
-    [`${coworkFolder}/.claude/projects/-x/${id}/subagents/agent-ab12.jsonl`]: linesOf(make.said("Inner", agent)),
-    [`${coworkFolder}/outputs/data.jsonl`]: linesOf({ type: "user" }),
-    [`${coworkFolder}/audit.jsonl`]: linesOf({ type: "user" }),
-    ".config/Claude/local-agent-mode-sessions/skills-plugin/a/.claude/projects/x.jsonl": linesOf(make.said("No")),
-    [`.config/Claude/local-agent-mode-sessions/org/space/agent/local_2/.claude/projects/-y/${otherId}.jsonl`]: linesOf(
+    [`${coworkFolder}/.claude/projects/-x/${id}/subagents/agent-ab12.jsonl`]: toLines(make.said("Inner", agent)),
+    [`${coworkFolder}/outputs/data.jsonl`]: toLines({ type: "user" }),
+    [`${coworkFolder}/audit.jsonl`]: toLines({ type: "user" }),
+    ".config/Claude/local-agent-mode-sessions/skills-plugin/a/.claude/projects/x.jsonl": toLines(make.said("No")),
+    [`.config/Claude/local-agent-mode-sessions/org/space/agent/local_2/.claude/projects/-y/${otherId}.jsonl`]: toLines(
       make.said("No folder", { sessionId: otherId }),
     ),
   });
@@ -74,7 +74,7 @@ test("iFlow's repeated calls count once, and its outputs are read in each of the
     make.answered(content, { id: messageId, model: "glm-4.7", usage: { input_tokens: 0, output_tokens: 0 } });
   const functionResponse = (response: object) => ({ functionResponse: { id: "x", name: "read_file", response } });
   const host = await makeHome({
-    [`.iflow/projects/-C-code-api/${name}.jsonl`]: linesOf(
+    [`.iflow/projects/-C-code-api/${name}.jsonl`]: toLines(
       make.said("Read them"),
       answered("r1", ...text("I read."), use("one")),
       answered("r2", use("one"), use("two")),
@@ -89,7 +89,7 @@ test("iFlow's repeated calls count once, and its outputs are read in each of the
       make.result("four", { sound: "loud" }),
       answered("r5", ...text("Done.")),
     ),
-    ".iflow/projects/-C-code-api/notes.jsonl": linesOf(make.said("No session")),
+    ".iflow/projects/-C-code-api/notes.jsonl": toLines(make.said("No session")),
   });
   const { sessions, unhandled, counts } = await parseAll(iflow, host);
   expect(sessions).toHaveLength(1);
@@ -114,7 +114,7 @@ test("iFlow's repeated calls count once, and its outputs are read in each of the
 
 test("Trae CLI's rollouts are its own sessions, and the editor's folder is named", async () => {
   const host = await makeHome({
-    [`.trae/cli/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`]: linesOf(...codexLines(id, 2)),
+    [`.trae/cli/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`]: toLines(...codexLines(id, 2)),
     ".config/Trae/ModularData/ai-agent/database.db": "not a database",
   });
   const { sessions } = await parseAll(trae, host);
@@ -191,7 +191,7 @@ test("conversations that older versions of Trae's editor kept in the open are re
 test("OpenClaude's sessions are read as Claude Code's, under their own name, also where a variable says", async () => {
   const make = new Lines({ cwd: "/home/ada/code/web" });
   const usage = { input_tokens: 10, output_tokens: 4, cache_read_input_tokens: 90 };
-  const lines = linesOf(make.said("Look"), make.answered([...text("I look."), ...call("t1", "ls")], { usage }), {
+  const lines = toLines(make.said("Look"), make.answered([...text("I look."), ...call("t1", "ls")], { usage }), {
     type: "custom-title",
     customTitle: "A look",
   });

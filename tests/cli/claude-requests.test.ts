@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { isRequestLine } from "../../cli/adapters/claude-code/line-types.ts";
 import { answered, id, said, text } from "./claude-lines.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
 const uuid = "5328f75a-5727-43ad-8f29-9a82841b6c9e";
@@ -39,7 +39,7 @@ const requests = [
 
 test("lines of what was sent to the model are skipped, and are no unknown types", async () => {
   const lines = [said("Hi"), ...requests, { ...requests[2], type: "api-request", moved: 1 }, answered(text("Hello"))];
-  const { sessions, counts, unhandled } = await parseAll(claudeCode, await makeHome({ [path]: linesOf(...lines) }));
+  const { sessions, counts, unhandled } = await parseAll(claudeCode, await makeHome({ [path]: toLines(...lines) }));
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
   expect([counts, unhandled]).toEqual([{ entries: 9, skipped: 7, invalid: 0 }, []]);
 });
@@ -58,7 +58,7 @@ test("such a line is skipped unread, unless another record may stand behind it",
 });
 
 test("a reading that only counts makes no checkpoint", async () => {
-  const host = await makeHome({ [path]: linesOf(said("Hi"), ...requests, answered(text("Hello"))) });
+  const host = await makeHome({ [path]: toLines(said("Hi"), ...requests, answered(text("Hello"))) });
   const nothing = { begin() {}, message() {}, end() {}, reject() {}, lost() {}, folder() {}, entry() {}, skipped() {} };
   const told: number[] = [];
   const sink = { ...nothing, invalid() {}, unhandled() {}, pause: async () => {} };
@@ -89,7 +89,7 @@ test("the program's line without a subtype is a notice; what it writes where no 
     placeholder,
     answered(text("No response requested.")),
   ];
-  const { sessions, unhandled } = await parseAll(claudeCode, await makeHome({ [path]: linesOf(...lines) }));
+  const { sessions, unhandled } = await parseAll(claudeCode, await makeHome({ [path]: toLines(...lines) }));
   const messages = sessions[0]?.messages.map(({ role, content, metadata }) => [
     role,
     content,
@@ -115,7 +115,7 @@ test("what a command changed is a patch that names the files", async () => {
   ];
   const result = { type: "tool_result", tool_use_id: "t", content: "made" };
   const line = said([result], { toolUseResult: { stdout: "made", bashEditDiff: { files, moreFiles: 0 } } });
-  const { sessions } = await parseAll(claudeCode, await makeHome({ [path]: linesOf(line) }));
+  const { sessions } = await parseAll(claudeCode, await makeHome({ [path]: toLines(line) }));
   const patch = "@@ -1,1 +1,1 @@\n-a\n+b";
   expect(sessions[0]?.messages[0]?.metadata?.result).toEqual({
     callId: "t",

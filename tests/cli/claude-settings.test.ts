@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { id, Lines, text } from "./claude-lines.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
 
@@ -17,7 +17,7 @@ test("effort and permissions are told where they change, cut answers are aborted
     make.answered(text("Go"), { id: "m3", stop_reason: "end_turn" }, { effort: "high" }),
     make.system("turn_duration", { durationMs: 300 }),
   ];
-  const { sessions, unhandled } = await parseAll(claudeCode, await makeHome({ [path]: linesOf(...lines) }));
+  const { sessions, unhandled } = await parseAll(claudeCode, await makeHome({ [path]: toLines(...lines) }));
   const told = sessions[0]?.messages.map(({ content, metadata: { effort, permissionMode, stopReason } = {} }) => [
     content,
     effort ?? permissionMode,

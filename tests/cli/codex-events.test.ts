@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const id = "0199aaaa-2222-7333-8444-555555555555";
 const agent = "0199cccc-2222-7333-8444-555555555555";
 const path = `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
-const parse = async (...records: unknown[]) => parseAll(codex, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(codex, await makeHome({ [path]: toLines(...records) }));
 
 let second = 0;
 const line = (type: string, payload: object) => ({

@@ -94,24 +94,24 @@ export function makeCodexFamily(seed: number): CodexFamily {
     if (rollout !== from) rollouts.push(rollout);
     if (rollout === from || random() < 0.8) turn(rollout);
   }
-  const pathOf = (id: string) => `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
+  const makePath = (id: string) => `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
   return {
-    files: new Map(rollouts.map(({ id, lines }) => [pathOf(id), lines])),
-    requests: new Map(rollouts.map(({ id }) => [pathOf(id), requests.get(id) ?? []])),
+    files: new Map(rollouts.map(({ id, lines }) => [makePath(id), lines])),
+    requests: new Map(rollouts.map(({ id }) => [makePath(id), requests.get(id) ?? []])),
   };
 }
 
 /** The output and commits of the requests that any of some rollouts has: of each once. */
 export function truthOfRollouts({ requests }: CodexFamily, paths: string[]): { tokens: number; commits: number } {
-  const all = requestsOf(requests, paths);
-  const sumOf = (field: "output" | "commits") => all.reduce((sum, one) => sum + one[field], 0);
-  return { tokens: sumOf("output"), commits: sumOf("commits") };
+  const all = getRequests(requests, paths);
+  const computeSum = (field: "output" | "commits") => all.reduce((sum, one) => sum + one[field], 0);
+  return { tokens: computeSum("output"), commits: computeSum("commits") };
 }
 
 /** The edits of the requests that any of some rollouts has: of each once. */
 export const editsOfRollouts = ({ requests }: CodexFamily, paths: string[]): Edits =>
-  sumEdits(requestsOf(requests, paths).flatMap(({ edit }) => edit ?? []));
+  sumEdits(getRequests(requests, paths).flatMap(({ edit }) => edit ?? []));
 
-function requestsOf(requests: CodexFamily["requests"], paths: string[]): Request[] {
+function getRequests(requests: CodexFamily["requests"], paths: string[]): Request[] {
   return [...new Map(paths.flatMap((path) => requests.get(path) ?? []).map((one) => [one.name, one])).values()];
 }

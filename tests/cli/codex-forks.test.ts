@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { makeDatabase } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, type Parsed, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, type Parsed, parseAll, toLines, writeBelow } from "./home.ts";
 
 // UUIDs of version 7 begin with their time.
 const idAt = (seconds: number, end = "7333-8444-555555555555") => {
@@ -48,15 +48,15 @@ const own = (turnId: string) => [
   tokens(8, 130, 30),
 ];
 
-const pathOf = (id: string) => `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
+const makePath = (id: string) => `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
 const parse = async (files: Record<string, Line[]>) =>
   parseAll(
     codex,
-    await makeHome(Object.fromEntries(Object.entries(files).map(([id, lines]) => [pathOf(id), linesOf(...lines)]))),
+    await makeHome(Object.fromEntries(Object.entries(files).map(([id, lines]) => [makePath(id), toLines(...lines)]))),
   );
-const childOf = ({ sessions }: Parsed) => sessions.find(({ sourceId }) => sourceId === child);
+const findChild = ({ sessions }: Parsed) => sessions.find(({ sourceId }) => sourceId === child);
 const markedIn = (parsed: Parsed) =>
-  childOf(parsed)?.messages.map(({ content, tokenCount, metadata }) => [content, tokenCount, metadata?.replayed]);
+  findChild(parsed)?.messages.map(({ content, tokenCount, metadata }) => [content, tokenCount, metadata?.replayed]);
 
 const expected = [
   ["Before", undefined, true],
@@ -72,11 +72,11 @@ test("a fork ends its parent's history at the first turn that the parent does no
     [child]: [fork, meta(0, parent), ...copied("turn-a"), ...own("turn-b")],
   });
   expect(markedIn(parsed)).toEqual(expected);
-  expect(childOf(parsed)?.ending).toMatchObject({
+  expect(findChild(parsed)?.ending).toMatchObject({
     createdAt: at(0),
     metadata: { forkedFrom: parent, usage: { outputTokens: 30 } },
   });
-  expect(childOf(parsed)?.ending.title).toBeUndefined();
+  expect(findChild(parsed)?.ending.title).toBeUndefined();
 });
 
 test("without the parent's file the turns' own times tell", async () => {
@@ -132,13 +132,13 @@ test("a sub-agent that was given its parent's history numbers its first own line
   const spawned = { forked_from_id: parent, parent_thread_id: parent, subagent_history_start_ordinal: 9 };
   const lines = [meta(0, child, spawned), meta(0, parent), ...copied("turn-a"), ...own("turn-b")];
   const parsed = await parse({ [child]: lines.map((one, ordinal) => ({ ...one, ordinal })) });
-  expect(childOf(parsed)?.messages.map(({ metadata }) => metadata?.replayed)).toEqual([
+  expect(findChild(parsed)?.messages.map(({ metadata }) => metadata?.replayed)).toEqual([
     true,
     true,
     undefined,
     undefined,
   ]);
-  expect(childOf(parsed)?.ending.metadata).toMatchObject({ parent, forkedFrom: parent, usage: { outputTokens: 30 } });
+  expect(findChild(parsed)?.ending.metadata).toMatchObject({ parent, forkedFrom: parent, usage: { outputTokens: 30 } });
 });
 
 test("a sub-agent without its parent's history has all of its own", async () => {
@@ -147,8 +147,8 @@ test("a sub-agent without its parent's history has all of its own", async () => 
     ["Now", undefined, undefined],
     ["New", 130, undefined],
   ]);
-  expect(childOf(parsed)?.ending.metadata).toMatchObject({ parent });
-  expect(childOf(parsed)?.ending.metadata).not.toHaveProperty("forkedFrom");
+  expect(findChild(parsed)?.ending.metadata).toMatchObject({ parent });
+  expect(findChild(parsed)?.ending.metadata).not.toHaveProperty("forkedFrom");
 });
 
 test("a fork's commits are those of its own turns", async () => {
@@ -165,7 +165,7 @@ test("a fork's commits are those of its own turns", async () => {
     [parent]: [meta(-3600, parent), ...turn(1, "turn-a"), ...commit(2, "abc1111")],
     [child]: [fork, ...turn(1, "turn-a"), ...commit(2, "abc1111"), ...turn(3, "turn-b"), ...commit(4, "abc2222")],
   });
-  expect(childOf(parsed)?.ending.metadata).toMatchObject({
+  expect(findChild(parsed)?.ending.metadata).toMatchObject({
     commits: [{ hash: "abc2222", branch: "main", subject: "x", position: 3 }],
   });
 });
@@ -188,11 +188,11 @@ test("a page of a thread that was taken up again is a session of its own, and it
 });
 
 test("a name in the database of threads is the title, but not the prompt that stands for one", async () => {
-  const files = { [pathOf(child)]: linesOf(meta(0, child), ...own("turn-b")) };
+  const files = { [makePath(child)]: toLines(meta(0, child), ...own("turn-b")) };
   const titleWith = async (columns: string, ...values: string[]) => {
     const host = await makeHome({
       ...files,
-      ".codex/session_index.jsonl": linesOf({ id: child, thread_name: "Before" }),
+      ".codex/session_index.jsonl": toLines({ id: child, thread_name: "Before" }),
     });
     const schema = `CREATE TABLE threads (id TEXT PRIMARY KEY, title TEXT, first_user_message TEXT${columns});`;
     const db = makeDatabase(join(host.home, ".codex/state_5.sqlite"), schema);
@@ -210,8 +210,8 @@ test("a name in the database of threads is the title, but not the prompt that st
 test("of two databases of threads the one written to last names the sessions that both have", async () => {
   const other = idAt(5);
   const host = await makeHome({
-    [pathOf(child)]: linesOf(meta(0, child), ...own("turn-b")),
-    [pathOf(other)]: linesOf(meta(0, other), ...own("turn-c")),
+    [makePath(child)]: toLines(meta(0, child), ...own("turn-b")),
+    [makePath(other)]: toLines(meta(0, other), ...own("turn-c")),
   });
   await mkdir(join(host.home, ".codex/sqlite"));
   const write = async (path: string, seconds: number, ...ids: string[]) => {
@@ -233,8 +233,8 @@ test("of two databases of threads the one written to last names the sessions tha
 
 test("a database of threads that can't be read leaves the names of the index", async () => {
   const host = await makeHome({
-    [pathOf(child)]: linesOf(meta(0, child), ...own("turn-b")),
-    ".codex/session_index.jsonl": linesOf({ id: child, thread_name: "Before" }),
+    [makePath(child)]: toLines(meta(0, child), ...own("turn-b")),
+    ".codex/session_index.jsonl": toLines({ id: child, thread_name: "Before" }),
     ".codex/state_5.sqlite": "no database, but long enough to look at".repeat(40),
   });
   expect((await parseAll(codex, host)).sessions[0]?.ending.title).toBe("Before");
@@ -242,8 +242,8 @@ test("a database of threads that can't be read leaves the names of the index", a
 
 test("a name that the user gave is the title, and a new one changes the stamp", async () => {
   const index = (...names: string[]) =>
-    linesOf(...names.map((thread_name) => ({ id: child, thread_name })), { id: parent, thread_name: "Other" });
-  const files = { [pathOf(child)]: linesOf(meta(0, child), ...own("turn-b")) };
+    toLines(...names.map((thread_name) => ({ id: child, thread_name })), { id: parent, thread_name: "Other" });
+  const files = { [makePath(child)]: toLines(meta(0, child), ...own("turn-b")) };
   const host = await makeHome({ ...files, ".codex/session_index.jsonl": index("First", "Second") });
   expect((await parseAll(codex, host)).sessions[0]?.ending.title).toBe("Second");
   const bare = await makeHome(files);

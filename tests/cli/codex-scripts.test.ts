@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const id = "019aaaaa-2222-7333-8444-555555555555";
 const path = `.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-${id}.jsonl`;
-const parse = async (...records: unknown[]) => parseAll(codex, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(codex, await makeHome({ [path]: toLines(...records) }));
 
 const began = Date.parse("2026-11-20T10:00:00Z");
 const line = (second: number, type: string, payload: object) => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const id = "019ccccc-2222-7333-8444-555555555555";
 const path = `.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-${id}.jsonl`;
@@ -26,18 +26,18 @@ const count = (event: object, info: object = {}, last: object = {}) => {
   return line("event_msg", { type: "token_count", info: told, ...event });
 };
 
-const tiersOf = async (...records: unknown[]) => {
+const readTiers = async (...records: unknown[]) => {
   total = 0;
   const meta = line("session_meta", { id, cwd: "/home/ada/code/web" });
-  const { sessions } = await parseAll(codex, await makeHome({ [path]: linesOf(meta, ...records) }));
+  const { sessions } = await parseAll(codex, await makeHome({ [path]: toLines(meta, ...records) }));
   return sessions[0]?.messages.map(({ metadata }) => metadata?.serviceTier);
 };
 
 test("a request's own report tells its service tier, also where the thread has another one", async () => {
   const fast = settings({ service_tier: "priority" });
   const tiers = [fast, answer("a"), record(), answer("b"), record({ service_tier: "default" })];
-  expect(await tiersOf(...tiers)).toEqual(["priority", "default"]);
-  expect(await tiersOf(fast, answer("a"), record({}, { service_tier: "flex" }))).toEqual(["flex"]);
+  expect(await readTiers(...tiers)).toEqual(["priority", "default"]);
+  expect(await readTiers(fast, answer("a"), record({}, { service_tier: "flex" }))).toEqual(["flex"]);
 });
 
 test("a running total tells the tier of the request that it was made for, wherever it has it", async () => {
@@ -49,7 +49,7 @@ test("a running total tells the tier of the request that it was made for, wherev
   ];
   const lines = counts.flatMap((make, at) => [answer(`${at}`), make]);
   total = 0;
-  expect(await tiersOf(...lines.map((one) => (typeof one === "function" ? one() : one)))).toEqual([
+  expect(await readTiers(...lines.map((one) => (typeof one === "function" ? one() : one)))).toEqual([
     "priority",
     "priority",
     "priority",
@@ -58,7 +58,7 @@ test("a running total tells the tier of the request that it was made for, wherev
 });
 
 test("a thread's tier ends with its next settings that have none", async () => {
-  const tiers = await tiersOf(
+  const tiers = await readTiers(
     settings({ service_tier: "priority" }),
     line("turn_context", { model: "gpt-5.5" }),
     answer("a"),

@@ -2,13 +2,13 @@ import { basename, join } from "node:path";
 import zlib from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
-import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines } from "./home.ts";
 import { codexLines } from "./sessions.ts";
 
 const id = "0199aaaa-2222-7333-8444-555555555555";
 const parent = "0199bbbb-2222-7333-8444-555555555555";
 const path = `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
-const parse = async (...records: unknown[]) => parseAll(codex, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(codex, await makeHome({ [path]: toLines(...records) }));
 
 const at = (seconds: number) => new Date(Date.parse("2026-11-01T10:00:00Z") + seconds * 1000).toISOString();
 const meta = (more: object = {}, seconds = 0) => ({
@@ -168,7 +168,7 @@ test("where no line names the folder, it is the one of the environment that the 
 });
 
 test("a rollout that is in both folders while it is archived is read once", async () => {
-  const lines = linesOf(...codexLines(id, 1));
+  const lines = toLines(...codexLines(id, 1));
   const host = await makeHome({ [path]: lines, [`.codex/archived_sessions/${basename(path)}`]: lines });
   expect((await discoverAll(codex, host)).map((input) => input.path)).toEqual([join(host.home, path)]);
 });
@@ -189,8 +189,8 @@ test("unknown types are counted, and the session continues", async () => {
 
 test("CODEX_HOME changes the folder, archived sessions are found, and CRLF changes nothing", async () => {
   const host = await makeHome({
-    [`own/archived_sessions/rollout-x-${id}.jsonl`]: linesOf(...codexLines(id, 1)).replaceAll("\n", "\r\n"),
-    "own/sessions/history.jsonl": linesOf({ not: "a rollout" }),
+    [`own/archived_sessions/rollout-x-${id}.jsonl`]: toLines(...codexLines(id, 1)).replaceAll("\n", "\r\n"),
+    "own/sessions/history.jsonl": toLines({ not: "a rollout" }),
   });
   const { sessions, counts } = await parseAll(codex, { ...host, env: { CODEX_HOME: `${host.home}/own` } });
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual([id]);
@@ -215,7 +215,7 @@ test("a call's content is the texts of its input, limited in length, without spl
 });
 
 const packedPath = `.codex/archived_sessions/rollout-2026-10-01T10-00-00-${id}.jsonl.zst`;
-const packed = () => zlib.zstdCompressSync(linesOf(...codexLines(id, 1), said("user", "é".repeat(2_000_000))));
+const packed = () => zlib.zstdCompressSync(toLines(...codexLines(id, 1), said("user", "é".repeat(2_000_000))));
 
 test("a compressed rollout is read like any other, also when larger than one chunk", async () => {
   const { sessions, counts } = await parseAll(codex, await makeHome({ [packedPath]: packed() }));
@@ -225,7 +225,7 @@ test("a compressed rollout is read like any other, also when larger than one chu
 });
 
 test("a compressed rollout of several frames is read whole", async () => {
-  const lines = linesOf(...codexLines(id, 1), ...Array.from({ length: 50 }, (_, n) => said("user", `message ${n}`)));
+  const lines = toLines(...codexLines(id, 1), ...Array.from({ length: 50 }, (_, n) => said("user", `message ${n}`)));
   const pieces = lines.match(/.{1,200}/gs) ?? [];
   const frames = Buffer.concat(pieces.map((piece) => zlib.zstdCompressSync(piece)));
   const { sessions } = await parseAll(codex, await makeHome({ [packedPath]: frames }));
@@ -236,7 +236,7 @@ test("a compressed rollout of several frames is read whole", async () => {
 
 test("a rollout that is being compressed is found once", async () => {
   const plain = packedPath.replace(/\.zst$/, "");
-  const host = await makeHome({ [packedPath]: packed().subarray(0, 99), [plain]: linesOf(...codexLines(id, 1)) });
+  const host = await makeHome({ [packedPath]: packed().subarray(0, 99), [plain]: toLines(...codexLines(id, 1)) });
   expect((await discoverAll(codex, host)).map(({ path }) => path)).toEqual([`${host.home}/${plain}`]);
 });
 

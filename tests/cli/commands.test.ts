@@ -2,7 +2,7 @@ import { symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { push } from "../../cli/commands/push.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudePath, makeId, problem, world } from "./world.ts";
 
@@ -27,7 +27,7 @@ describe("a file named as an argument", () => {
 
   test("has its sessions sent even where other lines are invalid, and fails again in the next run", async () => {
     const { home, run, fake } = await world(0);
-    const path = await writeBelow(home, "mixed.jsonl", `${linesOf(session("a"), { traces: [] })}{"sourceId":"b","mes`);
+    const path = await writeBelow(home, "mixed.jsonl", `${toLines(session("a"), { traces: [] })}{"sourceId":"b","mes`);
     for (const output of [expect.stringContaining("Sent 1 session"), "Nothing new: 1 session is already archived.\n"]) {
       const ran = await run(["push", path]);
       expect([ran.code, ran.output]).toEqual([5, output]);
@@ -89,7 +89,7 @@ describe("--source and --project", () => {
   test("list at most ten known projects", async () => {
     const { host, home } = await worldInside(0);
     const traces = Array.from({ length: 22 }, (_, index) => session(`s${index}`, { project: `p${index + 10}` }));
-    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(...traces));
+    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", toLines(...traces));
     const { errors } = await runInside(push, host, { values: { "dry-run": true, ...names([], ["x"]) } });
     expect(errors).toContain("Known projects: p10, p11, p12, p13, p14, p15, p16, p17, p18, p19 and 12 more.");
   });
@@ -97,7 +97,7 @@ describe("--source and --project", () => {
   test("count only matching sessions as archived", async () => {
     const { host, home } = await worldInside(2);
     const own = session("a", { source: "own", project: "web" });
-    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(own));
+    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", toLines(own));
     expect(await pushInside(host)).toMatchObject({ code: 0, sent: { sessions: 3 } });
     expect(await pushInside(host)).toMatchObject({ code: 0, same: 3 });
     expect(await pushInside(host, names([], ["web"]))).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 } });
@@ -107,7 +107,7 @@ describe("--source and --project", () => {
 
   test("select by each session's own source in a file named as an argument", async () => {
     const { host, home, fake } = await worldInside(0);
-    const lines = linesOf(session("a", { source: "one" }), session("b", { source: "two" }));
+    const lines = toLines(session("a", { source: "one" }), session("b", { source: "two" }));
     const path = await writeBelow(home, "x.jsonl", lines);
     expect(await pushInside(host, names(["two"]), [path])).toMatchObject({ code: 0, sent: { sessions: 1 } });
     expect([...fake.archive.keys()]).toEqual(["two/b"]);
@@ -166,7 +166,7 @@ describe("scan", () => {
 
   test("lists invalid lines by file and line", async () => {
     const { home, run } = await world(1);
-    const path = await writeBelow(home, claudePath(2), `${linesOf({ type: "summary" })}{"type":\n[1]\n`);
+    const path = await writeBelow(home, claudePath(2), `${toLines({ type: "summary" })}{"type":\n[1]\n`);
     const { code, errors } = await run(["scan"]);
     expect([code, errors]).toEqual([0, `! Skipped: ${path}:2: not JSON\n! Skipped: ${path}:3: not a JSON object\n`]);
   });

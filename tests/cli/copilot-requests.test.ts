@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { copilot } from "../../cli/adapters/copilot/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const id = "0199cccc-2222-4333-8444-666666666666";
 let seconds = 0;
@@ -29,7 +29,7 @@ const answered = (apiCallId: string, content: string, more: object = {}, agentId
   event("assistant.message", { apiCallId, content, toolRequests: [], ...more }, agentId);
 const request = (toolCallId: string) => ({ toolCallId, name: "task", arguments: "{}", type: "function" });
 const read = async (...records: object[]) =>
-  parseAll(copilot, await makeHome({ [`.copilot/session-state/${id}/events.jsonl`]: linesOf(...records) }));
+  parseAll(copilot, await makeHome({ [`.copilot/session-state/${id}/events.jsonl`]: toLines(...records) }));
 
 const begun = [
   event("session.start", { sessionId: id, context: { cwd: "/code/web" } }),

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { copilot } from "../../cli/adapters/copilot/adapter.ts";
-import { linesOf, makeHome, parseAll, told } from "./home.ts";
+import { makeHome, parseAll, toLines, told } from "./home.ts";
 
 const id = "0199cccc-2222-4333-8444-555555555555";
 const path = `.copilot/session-state/${id}/events.jsonl`;
-const parse = async (...records: unknown[]) => parseAll(copilot, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(copilot, await makeHome({ [path]: toLines(...records) }));
 
 let seconds = 0;
 const event = (type: string, data: object) => ({
@@ -181,10 +181,10 @@ test("over fifty sub-agents are read in a bounded number of passes, and none is 
 
 test("what the program added is a notice; the name beside the events is the title; a file without folder is read too", async () => {
   const home = await makeHome({
-    [path]: linesOf(start(), asked("<skill-context>Use tabs.</skill-context>"), event("abort", { reason: "user" })),
+    [path]: toLines(start(), asked("<skill-context>Use tabs.</skill-context>"), event("abort", { reason: "user" })),
     [`.copilot/session-state/${id}/workspace.yaml`]: 'id: x\nname: "Tabs or spaces"\n',
-    ".copilot/session-state/old.jsonl": linesOf(asked("Hello"), event("made.up", {})),
-    ".copilot/session-state/x/notes.jsonl": linesOf({ type: "other" }),
+    ".copilot/session-state/old.jsonl": toLines(asked("Hello"), event("made.up", {})),
+    ".copilot/session-state/x/notes.jsonl": toLines({ type: "other" }),
   });
   const { sessions, unhandled } = await parseAll(copilot, home);
   expect(sessions.map(({ sourceId, ending }) => [sourceId, ending.title])).toEqual([

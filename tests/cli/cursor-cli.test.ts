@@ -5,7 +5,7 @@ import type { Host } from "../../cli/adapters/adapter.ts";
 import { cursor } from "../../cli/adapters/cursor/adapter.ts";
 import { asked, at, converse, editor, put, said, start, store, talk } from "./cursor.ts";
 import { tally } from "./databases.ts";
-import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 
 const query = { role: "user", content: [{ type: "text", text: "<user_query>\nList.\n</user_query>" }] };
 const call = { type: "tool-call", toolCallId: "t1", toolName: "Shell", args: { command: "ls" } };
@@ -50,7 +50,7 @@ test("a session of the CLI is read from its tree of messages, the same one twice
   expect([counts, unhandled]).toEqual([{ entries: 8, skipped: 2, invalid: 0 }, []]);
 });
 
-const transcript = linesOf(
+const transcript = toLines(
   { role: "user", message: { content: [{ type: "text", text: "<user_query>\nHi\n</user_query>" }] } },
   {
     role: "assistant",
@@ -120,7 +120,7 @@ test("a small reading of the CLI's messages, in a database and in a transcript, 
       .split("\n")
       .map((line) => JSON.parse(line)),
   );
-  const host = await makeHome({ ".cursor/projects/p/agent-transcripts/s-2/s-2.jsonl": linesOf(...lines) });
+  const host = await makeHome({ ".cursor/projects/p/agent-transcripts/s-2/s-2.jsonl": toLines(...lines) });
   store(host, "s-1", turns(cliTalk));
   const { sessions } = await parseAll(cursor, host);
   const counted = (messages: object[]) => {
@@ -190,7 +190,7 @@ test("without SQLite in this Node one database tells it, and transcripts are rea
 test("results and outputs that a transcript has in the assistant's messages are none of its words", async () => {
   const said = (role: string, ...content: object[]) => ({ role, message: { content } });
   const host = await makeHome({
-    ".cursor/projects/p/agent-transcripts/s-4/s-4.jsonl": linesOf(
+    ".cursor/projects/p/agent-transcripts/s-4/s-4.jsonl": toLines(
       said("user", { type: "text", text: "<user_query>Build it</user_query>" }),
       said(
         "assistant",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cursor } from "../../cli/adapters/cursor/adapter.ts";
-import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines } from "./home.ts";
 
 const folder = ".cursor/projects/code-api/agent-transcripts";
 
@@ -68,7 +68,7 @@ test("transcripts of 2025, which are text, have their words, thoughts, calls and
 });
 
 test("a session that was written in both forms is read as JSON", async () => {
-  const json = linesOf({ role: "user", message: { content: [{ type: "text", text: "Hi" }] } });
+  const json = toLines({ role: "user", message: { content: [{ type: "text", text: "Hi" }] } });
   const host = await makeHome({
     [`${folder}/s-1.txt`]: plain,
     [`${folder}/s-1/s-1.jsonl`]: json,

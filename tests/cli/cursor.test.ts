@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { cursor } from "../../cli/adapters/cursor/adapter.ts";
 import { asked, at, converse, editor, type Fields, keyValue, put, said, start, talk, user } from "./cursor.ts";
-import { makeDatabase, tally, tokensOf } from "./databases.ts";
+import { countTokens, makeDatabase, tally } from "./databases.ts";
 import { discoverAll, makeHome, parseAll, told } from "./home.ts";
 
 const workspace = { id: "w1", uri: { fsPath: "/code/api", scheme: "file" } };
@@ -114,7 +114,7 @@ test("counts by kind and sums of tokens are those of the rows", async () => {
   db.close();
   const found = tally(sessions[0]?.messages ?? []);
   expect(found).toEqual({ user: own[1], thinking: 40, assistant: 40, call: tools.count, result: tools.count });
-  expect(tokensOf(sessions[0]?.messages ?? [], "outputTokens")).toBe(tokens.sum);
+  expect(countTokens(sessions[0]?.messages ?? [], "outputTokens")).toBe(tokens.sum);
 });
 
 test("older versions: bubbles in the conversation's row, tools apart from them, times of requests, workspaces' lists", async () => {

@@ -45,7 +45,7 @@ export const said = { type: 2, text: "One file.", createdAt: at(4), tokenCount: 
 export const talk = [asked, thought, ran, said];
 
 /** A message's blob, and the hash by which others list it. */
-const blobOf = (message: unknown) => {
+const makeBlob = (message: unknown) => {
   const data = Buffer.isBuffer(message) ? message : Buffer.from(JSON.stringify(message));
   return { id: createHash("sha256").update(data).digest("hex"), data };
 };
@@ -58,11 +58,11 @@ export function store(host: Host, id: string, messages: unknown[], meta: Fields 
     join(host.home, ".cursor/chats/0123", id, "store.db"),
     "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);",
   );
-  const blobs = messages.map(blobOf);
+  const blobs = messages.map(makeBlob);
   // The last two are listed by a node of their own; other fields of a root are numbers and texts.
-  const node = blobOf(Buffer.concat(blobs.slice(-2).map((blob) => listing(1, blob.id))));
+  const node = makeBlob(Buffer.concat(blobs.slice(-2).map((blob) => listing(1, blob.id))));
   const heads = blobs.slice(0, -2).map((blob) => listing(1, blob.id));
-  const root = blobOf(Buffer.concat([...heads, listing(2, node.id), Buffer.from([0x28, 0x96, 0x01, 0x4a, 1, 0x2f])]));
+  const root = makeBlob(Buffer.concat([...heads, listing(2, node.id), Buffer.from([0x28, 0x96, 0x01, 0x4a, 1, 0x2f])]));
   for (const blob of [...blobs, node, root])
     db.prepare("INSERT OR IGNORE INTO blobs VALUES (?, ?)").run(blob.id, blob.data);
   const about = {

@@ -23,7 +23,7 @@ export function tally(messages: Message[]): Record<string, number> {
 }
 
 /** The sum of the tokens that messages name. */
-export function tokensOf(messages: Message[], field: string): number {
+export function countTokens(messages: Message[], field: string): number {
   const usages = messages.map(({ metadata }) => (metadata?.usage ?? {}) as Record<string, number>);
   return usages.reduce((sum, usage) => sum + (usage[field] ?? 0), 0);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { droid } from "../../cli/adapters/droid/adapter.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 
 const id = "0199ffff-2222-4333-8444-555555555555";
 const path = `.factory/sessions/-home-ada-code-web/${id}.jsonl`;
@@ -17,7 +17,7 @@ const said = (role: string, content: unknown) => ({
 
 test("a session has its turns, calls with results, title, and of its settings the model and the tokens", async () => {
   const home = await makeHome({
-    [path]: linesOf(
+    [path]: toLines(
       start,
       said("user", [{ type: "text", text: "<system-reminder>\nBe brief.\n</system-reminder>\n\nTidy up" }]),
       said("assistant", [
@@ -64,7 +64,7 @@ test("a session has its turns, calls with results, title, and of its settings th
 });
 
 test("a session without settings is read, and once more when they come", async () => {
-  const home = await makeHome({ [path]: linesOf(start, said("user", "Hi")) });
+  const home = await makeHome({ [path]: toLines(start, said("user", "Hi")) });
   const [before] = await discoverAll(droid, home);
   expect((await parseAll(droid, home)).sessions[0]?.ending.model).toBeUndefined();
   await writeBelow(home.home, settings, '{"model":"gpt-5.2"}');
@@ -77,7 +77,7 @@ test("what `droid exec` streamed is read where it was kept, and its last words o
   const line = (type: string, fields: object) => ({ type, session_id: "s", timestamp: at, ...fields });
   const usage = { input_tokens: 9, output_tokens: 4, cache_read_input_tokens: 2 };
   const home = await makeHome({
-    [path]: linesOf(
+    [path]: toLines(
       line("system", { subtype: "init", cwd: "/home/ada/code/web", model: "gpt-5.2", tools: ["Execute"] }),
       line("message", { role: "user", text: "<system-reminder>Be brief.</system-reminder>\nList the files" }),
       line("reasoning", { text: "ls does it" }),
@@ -119,7 +119,7 @@ test("other versions' names are read: details in the session, a summary of two p
   const { sessions, unhandled } = await parseAll(
     droid,
     await makeHome({
-      [path]: linesOf(
+      [path]: toLines(
         { type: "session_start", id, session },
         { ...answer, message: { ...answer.message, model: "claude-opus-4-5" } },
         { type: "compaction_state", timestamp: at, summary: { title: "So far", body: "They tidied." } },

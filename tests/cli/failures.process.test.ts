@@ -12,7 +12,7 @@ import { parseInput } from "../../cli/sessions/inputs.ts";
 import { countUnhandledType, emptyStats } from "../../cli/sessions/parse-stats.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
-import { discoverAll, linesOf, makeHome, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, toLines, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
@@ -34,7 +34,7 @@ describe("an output whose reader is gone", () => {
     const done = once(child, "close");
     await wrote(child, /2 new/);
     child.stdout?.destroy();
-    await writeBelow(home, claudePath(3), linesOf(...claudeLines(makeId(3), 1)));
+    await writeBelow(home, claudePath(3), toLines(...claudeLines(makeId(3), 1)));
     expect(await done).toEqual([0, null]);
   });
 
@@ -77,7 +77,7 @@ describe("other files in a projects folder", () => {
     await symlink("/nowhere.jsonl", join(folder, "gone.jsonl"));
     await mkdir(join(folder, "folder.jsonl"));
     await writeBelow(folder, "bytes.jsonl", Buffer.from([0xff, 0xfe, 0x00, 0x0a, 0x80, 0x0a]));
-    const latin = Buffer.from(linesOf(...claudeLines(makeId(5), 1, { text: "caf\u00e9" })), "latin1");
+    const latin = Buffer.from(toLines(...claudeLines(makeId(5), 1, { text: "caf\u00e9" })), "latin1");
     await writeBelow(home, claudePath(5), latin);
     const { code, errors } = await run(["push"]);
     expect([code, fake.archive.size]).toEqual([0, 3]);
@@ -98,14 +98,14 @@ describe("other files in a projects folder", () => {
       await mkdir(dirname(join(home, path)), { recursive: true });
       execFileSync("mkfifo", [join(home, path)]);
     }
-    await writeBelow(home, ".claude/projects/-a/s/subagents/agent-a1.jsonl", linesOf(...claudeLines(makeId(7), 1)));
+    await writeBelow(home, ".claude/projects/-a/s/subagents/agent-a1.jsonl", toLines(...claudeLines(makeId(7), 1)));
     const start = { type: "session_start", id: "x", cwd: "/a" };
     const hi = { type: "message", id: "m", message: { role: "user", content: [{ type: "text", text: "hi" }] } };
-    await writeBelow(home, ".factory/sessions/-a/x.jsonl", linesOf(start, hi));
+    await writeBelow(home, ".factory/sessions/-a/x.jsonl", toLines(start, hi));
     const named = { type: "user.message", data: { content: "hi" }, id: "e", timestamp: "2026-01-01T00:00:00.000Z" };
-    await writeBelow(home, ".copilot/session-state/x/events.jsonl", linesOf(named));
+    await writeBelow(home, ".copilot/session-state/x/events.jsonl", toLines(named));
     await writeBelow(home, ".gemini/tmp/x/chats/session-1.json", "{}");
-    await writeBelow(home, ".vibe/logs/session/x/messages.jsonl", linesOf({ role: "user", content: "hi" }));
+    await writeBelow(home, ".vibe/logs/session/x/messages.jsonl", toLines({ role: "user", content: "hi" }));
     const { code, output } = await run(["scan", "--json", "--no-telemetry"]);
     const { adapters } = JSON.parse(output);
     const found = ["claude-code", "droid", "copilot-cli", "mistral-vibe"].map((name) => adapters[name]?.sessions);
@@ -123,7 +123,7 @@ describe("other files in a projects folder", () => {
     ["of which only the names may be read", 0o444],
   ];
   test.skipIf(process.platform === "win32").each(modes)("a folder %s is listed, once", async (_, mode) => {
-    const files = [1, 2].map((number) => [claudePath(number), linesOf(...claudeLines(makeId(number), 1))]);
+    const files = [1, 2].map((number) => [claudePath(number), toLines(...claudeLines(makeId(number), 1))]);
     const host = await makeHome(Object.fromEntries(files));
     const folder = dirname(join(host.home, claudePath(1)));
     await chmod(host.home, 0o755);

@@ -97,7 +97,7 @@ export async function startFake(options: Options = {}) {
     if (state.originals.handle(request, response, body)) return;
     const index = Number(path.split("-").at(-1));
     const upload = state.uploads[index];
-    if (upload) return send(response, 200, jobOf(upload));
+    if (upload) return send(response, 200, makeJob(upload));
     send(response, 404, { ok: false, error: "not_found", detail: "Not found." });
   }
 
@@ -158,7 +158,7 @@ export async function startFake(options: Options = {}) {
     return undefined;
   }
 
-  function jobOf(upload: Upload): object {
+  function makeJob(upload: Upload): object {
     const messages = upload.traces.reduce((sum, trace) => sum + trace.messages.length, 0);
     const { incomplete, kept } = upload;
     const [received, left] = [upload.traces.length, incomplete.length];

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { gemini } from "../../cli/adapters/gemini/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const id = "aaaa1111-2222-4333-8444-555555555555";
-const hashOf = (path: string) => createHash("sha256").update(path).digest("hex");
+const computeHash = (path: string) => createHash("sha256").update(path).digest("hex");
 const recording = (meta: object, ...records: object[]) =>
-  linesOf({ sessionId: id, startTime: "2026-11-01T10:00:00Z", ...meta }, ...records);
+  toLines({ sessionId: id, startTime: "2026-11-01T10:00:00Z", ...meta }, ...records);
 const said = { id: "u1", timestamp: "2026-11-01T10:00:10Z", type: "user", content: "Hi" };
 const pathIn = (folder: string) => `.gemini/tmp/${folder}/chats/session-2026-11-01T10-00-aaaa1111.jsonl`;
 
-async function folderOf(files: Record<string, string>): Promise<unknown> {
+async function readFolder(files: Record<string, string>): Promise<unknown> {
   const { sessions } = await parseAll(gemini, await makeHome(files));
   return sessions[0]?.ending.metadata?.cwd;
 }
@@ -26,13 +26,15 @@ test("a project is known by the hash of a folder that the user trusts, or of one
     ".gemini/projects.json": JSON.stringify({ projects: { "/home/ada/code/tools": "tools" } }),
     [pathIn(folder)]: recording(meta, said),
   });
-  expect(await folderOf(files(hashOf("/home/ada/code/api")))).toBe("/home/ada/code/api");
-  expect(await folderOf(files(hashOf("/home/ada/shop")))).toBe("/home/ada/shop");
-  expect(await folderOf(files(hashOf("/home/ada/code/tools")))).toBe("/home/ada/code/tools");
-  expect(await folderOf(files("tools"))).toBe("/home/ada/code/tools");
+  expect(await readFolder(files(computeHash("/home/ada/code/api")))).toBe("/home/ada/code/api");
+  expect(await readFolder(files(computeHash("/home/ada/shop")))).toBe("/home/ada/shop");
+  expect(await readFolder(files(computeHash("/home/ada/code/tools")))).toBe("/home/ada/code/tools");
+  expect(await readFolder(files("tools"))).toBe("/home/ada/code/tools");
   // A short name that nobody registered: the recording itself has the hash.
-  expect(await folderOf(files("api-2", { projectHash: hashOf("/home/ada/code/api") }))).toBe("/home/ada/code/api");
-  expect(await folderOf(files(hashOf("/unknown")))).toBeUndefined();
+  expect(await readFolder(files("api-2", { projectHash: computeHash("/home/ada/code/api") }))).toBe(
+    "/home/ada/code/api",
+  );
+  expect(await readFolder(files(computeHash("/unknown")))).toBeUndefined();
 });
 
 test("files that say nothing about projects stop nothing", async () => {
@@ -42,7 +44,7 @@ test("files that say nothing about projects stop nothing", async () => {
       ".gemini/projects.json": broken,
       [pathIn("web")]: recording({}, said),
     };
-    expect(await folderOf(files)).toBeUndefined();
+    expect(await readFolder(files)).toBeUndefined();
   }
 });
 

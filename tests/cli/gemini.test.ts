@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { gemini } from "../../cli/adapters/gemini/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
-import { discoverAll, linesOf, makeHome, parseAll, told } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, told } from "./home.ts";
 
 const id = "aaaa1111-2222-4333-8444-555555555555";
 const chats = ".gemini/tmp/web/chats";
@@ -10,7 +10,7 @@ const path = `${chats}/session-2026-11-01T10-00-aaaa1111.jsonl`;
 const parse = async (...records: unknown[]) =>
   parseAll(
     gemini,
-    await makeHome({ [path]: linesOf(meta(), ...records), ".gemini/tmp/web/.project_root": "/code/web\n" }),
+    await makeHome({ [path]: toLines(meta(), ...records), ".gemini/tmp/web/.project_root": "/code/web\n" }),
   );
 
 const at = (seconds: number) => new Date(Date.parse("2026-11-01T10:00:00Z") + seconds * 1000).toISOString();
@@ -158,7 +158,7 @@ test("an older recording is one JSON text; a log beside it replaces it; a later 
     [`${old}-00-aaaa1111.json`]: `\ufeff${whole().replaceAll("\n", "\r\n")}`,
     [`${old}-30-aaaa1111.json`]: whole({ messages: [said("u9", "After a compression")] }),
     [`${old}-45-bbbb1111.json`]: whole({ sessionId: "bbbb1111" }),
-    [`${old}-45-bbbb1111.jsonl`]: linesOf(meta({ sessionId: "bbbb1111" }), said("u1", "Copied")),
+    [`${old}-45-bbbb1111.jsonl`]: toLines(meta({ sessionId: "bbbb1111" }), said("u1", "Copied")),
     [`${old}-50-cccc1111.json`]: whole().slice(0, 200),
     [`${old}-55-dddd1111.json`]: whole({ sessionId: "dddd1111", messages: [said("i", "Update!", { type: "info" })] }),
   });
@@ -178,12 +178,12 @@ test("a log that a resumed session begins beside its own is no session until som
   const began = `${chats}/session-2026-10-01T10-00-${id.slice(0, 8)}.jsonl`;
   const resumed = `${chats}/session-2026-10-01T11-00-${id.slice(0, 8)}.jsonl`;
   const context = { $set: { messages: [said("c1", "<session_context>\nToday\n</session_context>")] } };
-  const files = { [began]: linesOf(meta(), context, said("u1", "Hi"), said("u2", "Again")) };
-  const idle = await parseAll(gemini, await makeHome({ ...files, [resumed]: linesOf(meta(), context) }));
+  const files = { [began]: toLines(meta(), context, said("u1", "Hi"), said("u2", "Again")) };
+  const idle = await parseAll(gemini, await makeHome({ ...files, [resumed]: toLines(meta(), context) }));
   expect(idle.sessions.map(({ sourceId, messages }) => [sourceId, messages.length])).toEqual([[id, 3]]);
   const used = await parseAll(
     gemini,
-    await makeHome({ ...files, [resumed]: linesOf(meta(), context, said("u3", "Here")) }),
+    await makeHome({ ...files, [resumed]: toLines(meta(), context, said("u3", "Here")) }),
   );
   expect(used.sessions.map(({ sourceId }) => sourceId)).toEqual([
     id,
@@ -200,14 +200,14 @@ test("a recording that is too large to be read whole is reported", async () => {
 
 test("a sub-agent's log is a session that names its parent, and the call that started it names the session", async () => {
   const host = await makeHome({
-    [path]: linesOf(
+    [path]: toLines(
       meta(),
       said("u1", "Look into it"),
       answered("a1", "", {
         toolCalls: [call({ agentId: "agent7", status: "error", resultDisplay: { fileDiff: "-a\n+b" } })],
       }),
     ),
-    [`${chats}/${id}/agent7.jsonl`]: linesOf(
+    [`${chats}/${id}/agent7.jsonl`]: toLines(
       meta({ sessionId: "agent7", kind: "subagent", directories: ["/code/api"] }),
       said("x1", "Do"),
     ),
@@ -225,7 +225,7 @@ test("a sub-agent's log is a session that names its parent, and the call that st
 
 test("unknown types are counted, and an incomplete last line is left for later", async () => {
   const host = await makeHome({
-    "other/.gemini/tmp/p/chats/session-y-aaaa1111.jsonl": `${linesOf(
+    "other/.gemini/tmp/p/chats/session-y-aaaa1111.jsonl": `${toLines(
       meta(),
       { $merge: {} },
       { nothing: true },

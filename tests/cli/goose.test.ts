@@ -3,8 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { goose } from "../../cli/adapters/goose/adapter.ts";
-import { makeDatabase, tally, tokensOf } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll, told } from "./home.ts";
+import { countTokens, makeDatabase, tally } from "./databases.ts";
+import { discoverAll, makeHome, parseAll, toLines, told } from "./home.ts";
 
 const folder = ".local/share/goose/sessions";
 const start = Date.parse("2026-11-01T10:00:00Z") / 1000;
@@ -119,7 +119,7 @@ test("each answer has its row of the ledger, and the sums are the ledger's", asy
   db.close();
   const messages = sessions[0]?.messages ?? [];
   expect(tally(messages)).toEqual({ user: 2, thinking: 2, call: 2, result: 2, assistant: 2 });
-  expect(tokensOf(messages, "inputTokens")).toBe(sums?.input);
+  expect(countTokens(messages, "inputTokens")).toBe(sums?.input);
   expect(messages.reduce((sum, { metadata }) => sum + Number(metadata?.costUsd ?? 0), 0)).toBe(sums?.cost);
   expect(messages.filter(({ metadata }) => metadata?.usage).map(({ content: text }) => text)).toEqual([
     "ls.",
@@ -198,7 +198,7 @@ test("summaries, reports, failures, images and sub-agents are told apart; the un
 
 test("sessions of older versions are read from their lines, unless the database took them over", async () => {
   const first = { working_dir: "/code/web", description: "Old", message_count: 2, accumulated_input_tokens: 7 };
-  const lines = linesOf(first, { ...ask, created: start }, { ...said, created: start + 1 }, { type: "new" });
+  const lines = toLines(first, { ...ask, created: start }, { ...said, created: start + 1 }, { type: "new" });
   const host = await makeHome({ [`${folder}/20250301_1.jsonl`]: lines, [`${folder}/20250302_1.jsonl`]: lines });
   const db = database(host);
   addSession(db, "20250302_1", [said]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { grok } from "../../cli/adapters/grok/adapter.ts";
-import { discoverAll, linesOf, makeHome, parseAll, told, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, told, writeBelow } from "./home.ts";
 
 const id = "019a0000-0000-7000-8000-000000000001";
 const folder = `.grok/sessions/%2Fcode%2Fweb/${id}`;
@@ -52,7 +52,7 @@ const talk = [
 ];
 
 const home = (lines: unknown[], about: object = summary) =>
-  makeHome({ [`${folder}/updates.jsonl`]: linesOf(...lines), [`${folder}/summary.json`]: JSON.stringify(about) });
+  makeHome({ [`${folder}/updates.jsonl`]: toLines(...lines), [`${folder}/summary.json`]: JSON.stringify(about) });
 
 test("a session has its turns, calls with results, times, and each turn's tokens and cost once", async () => {
   const { sessions, counts, unhandled } = await parseAll(grok, await home(talk));
@@ -142,7 +142,7 @@ test("a fork's copied lines are marked and not counted; a sub-agent names its pa
   expect(alone?.messages.some(({ metadata }) => metadata?.replayed)).toBe(false);
   expect(alone?.ending.metadata).toMatchObject({ forkedFrom: "first", usage: { outputTokens: 80 } });
   const host = await home([...talk, ...more], about);
-  await writeBelow(host.home, `${folder.replace(/[^/]+\/[^/]+$/, "other/first")}/updates.jsonl`, linesOf(...talk));
+  await writeBelow(host.home, `${folder.replace(/[^/]+\/[^/]+$/, "other/first")}/updates.jsonl`, toLines(...talk));
   const sessions = (await parseAll(grok, host)).sessions.filter(({ sourceId }) => sourceId === id);
   expect(sessions[0]?.messages.map(({ content, metadata }) => [content, metadata?.replayed ?? false])).toEqual([
     ["What is in it?", true],
@@ -196,9 +196,9 @@ test("where there is no log, the model's history is read, in either of its forms
   ];
   const other = folder.replace(id, "old");
   const host = await makeHome({
-    [`${folder}/chat_history.jsonl`]: linesOf(...items),
+    [`${folder}/chat_history.jsonl`]: toLines(...items),
     [`${folder}/updates.jsonl`]: "",
-    [`${other}/chat_history.jsonl`]: linesOf(...older),
+    [`${other}/chat_history.jsonl`]: toLines(...older),
   });
   const { sessions, unhandled } = await parseAll(grok, host);
   expect(sessions.map(({ messages }) => told(messages))).toEqual([
@@ -221,7 +221,7 @@ test("where there is no log, the model's history is read, in either of its forms
     ],
   ]);
   expect([sessions[0]?.ending.model, unhandled]).toEqual(["grok-4.5", ["hologram"]]);
-  await writeBelow(host.home, `${folder}/updates.jsonl`, linesOf(...talk));
+  await writeBelow(host.home, `${folder}/updates.jsonl`, toLines(...talk));
   expect((await discoverAll(grok, host)).map(({ path }) => path.split("/").slice(-2).join("/"))).toEqual([
     `${id}/updates.jsonl`,
     "old/chat_history.jsonl",

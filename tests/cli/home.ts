@@ -21,7 +21,7 @@ export async function writeBelow(home: string, path: string, content: string | B
 }
 
 /** Objects as a file of JSON lines. */
-export const linesOf = (...records: unknown[]): string =>
+export const toLines = (...records: unknown[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
 export type Parsed = {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { styled, Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
 import { isLong } from "../support/long.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { mostHostileText as bad, expectPrintable, hostileText } from "./hostile.ts";
 import { claudePath, problem, world } from "./world.ts";
 
@@ -199,14 +199,14 @@ test("hostile names and contents of files are shown as text", async () => {
   await writeBelow(
     home,
     claudePath(2),
-    linesOf({ type: bad }, { type: "user", sessionId: bad, cwd: `/${bad}`, message: 7 }),
+    toLines({ type: bad }, { type: "user", sessionId: bad, cwd: `/${bad}`, message: 7 }),
   );
   const session = { source: "own", sourceId: bad, title: bad, project: bad, messages: [{ position: 0, content: bad }] };
   const unsendable = { ...session, sourceId: `${bad}2`, createdAt: bad, messages: [{ position: bad, content: "x" }] };
   const path = await writeBelow(
     home,
     `.local/share/spoor/jsonl/${name}.jsonl`,
-    linesOf(session, unsendable, { [bad]: bad }, [bad]),
+    toLines(session, unsendable, { [bad]: bad }, [bad]),
   );
   const elsewhere = { CODEX_HOME: join(home, name, "codex"), SPOOR_SPECSTORY: join(home, name) };
   await mkdir(elsewhere.CODEX_HOME, { recursive: true });
@@ -232,7 +232,7 @@ test("hostile names and contents of files are shown as text", async () => {
 test("a session's id is listed as text where the server refuses it", async () => {
   const { home, fake, run } = await world(0);
   const session = { source: "own", sourceId: `${bad}1`, messages: [{ position: 0, content: "x" }] };
-  await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(session));
+  await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", toLines(session));
   fake.failWith(({ url }) =>
     url === "/api/ingest" ? problem(400, { errors: [{ path: `traces.0.${bad}`, message: bad }] }) : undefined,
   );

@@ -6,7 +6,7 @@ import { CommandError, exitCodes } from "../../cli/errors.ts";
 import { HttpError } from "../../cli/server/api.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { startFake } from "./fake-server.ts";
-import { linesOf, makeHome } from "./home.ts";
+import { makeHome, toLines } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
 
@@ -66,7 +66,7 @@ export async function worldInside(sessions: number, options: Parameters<typeof s
   const fake = await startFake(options);
   const files = Array.from({ length: sessions }, (_, index) => index + 1).map((number) => [
     claudePath(number),
-    linesOf(...claudeLines(makeId(number), number)),
+    toLines(...claudeLines(makeId(number), number)),
   ]);
   const host = await makeHome(Object.fromEntries(files));
   host.env.SPOOR_URL = fake.url;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { bundle, makeMachine, oddName, startReleases } from "./machine.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
@@ -153,7 +153,7 @@ describe("install --yes", () => {
 
   test("where there is no systemd session says so and what else to do, and sends once", async () => {
     const { home, run, releases } = await world("linux", { systemctl: "echo 'Failed to connect to bus' >&2; exit 1" });
-    await writeBelow(home, claudePath(1), linesOf(...claudeLines(makeId(1), 1)));
+    await writeBelow(home, claudePath(1), toLines(...claudeLines(makeId(1), 1)));
     const ran = await run(["install", "--yes", "--patience", "0"]);
     expect(ran.output).toContain("There is no systemd user session here (Failed to connect to bus)");
     for (const advice of ["WSL", "container", "enable-linger", "cron"]) expect(ran.output).toContain(advice);

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { stateFolder } from "../../cli/files/state-files.ts";
 import { deleted } from "./fake-server.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
 const id = makeId(1);
 const key = `claude-code/${id}`;
-const turns = (from: number, to: number) => linesOf(...claudeLines(id, to).slice(from * 4));
+const turns = (from: number, to: number) => toLines(...claudeLines(id, to).slice(from * 4));
 
 /** A machine with a session of three turns, of which the server has more. */
 async function behind(stored: number) {

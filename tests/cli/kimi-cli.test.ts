@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { kimiCli } from "../../cli/adapters/kimi-cli/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const root = "/code/api";
 const folder = `.kimi/sessions/${createHash("md5").update(root).digest("hex")}/s1`;
@@ -9,7 +9,7 @@ const at = "2026-11-01T10:00:00.250Z";
 const said = (type: string, payload: object) => ({ timestamp: Date.parse(at) / 1000, message: { type, payload } });
 const usage = { input_other: 10, output: 5, input_cache_read: 100, input_cache_creation: 2 };
 
-const lines = linesOf(
+const lines = toLines(
   { type: "metadata", protocol_version: "1.3" },
   said("TurnBegin", {
     user_input: [
@@ -39,7 +39,7 @@ test("a session has its turns, thoughts, calls with results, tokens, folder, tit
     await makeHome({
       [`${folder}/wire.jsonl`]: lines,
       [`${folder}/state.json`]: JSON.stringify({ custom_title: "Mending" }),
-      [`${folder}/subagents/a7/wire.jsonl`]: linesOf(said("TurnBegin", { user_input: "Look" })),
+      [`${folder}/subagents/a7/wire.jsonl`]: toLines(said("TurnBegin", { user_input: "Look" })),
       ".kimi/kimi.json": JSON.stringify({ work_dirs: [{ path: "/other" }, { path: root }] }),
     }),
   );

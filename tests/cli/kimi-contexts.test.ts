@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { kimi } from "../../cli/adapters/kimi/adapter.ts";
-import { linesOf, makeHome, parseAll, told } from "./home.ts";
+import { makeHome, parseAll, toLines, told } from "./home.ts";
 
 const folder = ".kimi-code/sessions/wd_web_1/session_1";
 const start = Date.parse("2026-11-01T10:00:00.000Z");
@@ -22,11 +22,11 @@ test("a session that was taken over from Kimi CLI has its calls and results, and
   const image = { type: "image_url", imageUrl: { url: `data:image/png;base64,${"A".repeat(4096)}` } };
   const called = { type: "function", id: "c1", function: { name: "Shell", arguments: '{"command":"ls"}' } };
   const home = await makeHome({
-    ".kimi-code/session_index.jsonl": linesOf(
+    ".kimi-code/session_index.jsonl": toLines(
       { sessionId: "session_1", sessionDir: "x", workDir: "/home/ada/web" },
       { sessionId: "session_2", deleted: true },
     ),
-    [`${folder}/agents/main/wire.jsonl`]: linesOf(
+    [`${folder}/agents/main/wire.jsonl`]: toLines(
       { type: "metadata", protocol_version: "1.0", created_at: start },
       appended({ role: "user", content: [{ type: "text", text: "What is in it?" }, image], toolCalls: [] }),
       appended({ role: "assistant", content: [{ type: "think", think: "ls" }], toolCalls: [called] }),
@@ -53,7 +53,7 @@ test("a session that was taken over from Kimi CLI has its calls and results, and
 test("commands, cleared and taken back turns are told; the user's own shell commands are the user's", async () => {
   const skill = { kind: "skill_activation", skillName: "review", skillArgs: "the diff", trigger: "user-slash" };
   const home = await makeHome({
-    [`${folder}/agents/main/wire.jsonl`]: linesOf(
+    [`${folder}/agents/main/wire.jsonl`]: toLines(
       { type: "config.update", modelAlias: "kimi-k2", time: start },
       asked("<skill-loaded>Review.</skill-loaded>", skill),
       asked("<skill-loaded>Plan.</skill-loaded>", { ...skill, trigger: "model-tool" }),
@@ -92,18 +92,18 @@ test("a fork's copied lines are marked and counted in their own session, also th
     agents: { "agent-1": { parentAgentId: "agent-0" } },
   };
   const fork = {
-    [`${folder}/agents/main/wire.jsonl`]: linesOf(
+    [`${folder}/agents/main/wire.jsonl`]: toLines(
       ...copied,
       usage,
       forked,
       asked("More", undefined, 70),
       ...step("Two.", 3, 71),
     ),
-    [`${folder}/agents/agent-1/wire.jsonl`]: linesOf(...copied, forked),
+    [`${folder}/agents/agent-1/wire.jsonl`]: toLines(...copied, forked),
     [`${folder}/state.json`]: JSON.stringify(state),
   };
   const original = folder.replace(/[^/]+\/session_1$/, "wd_other/session_0");
-  const both = await makeHome({ ...fork, [`${original}/agents/main/wire.jsonl`]: linesOf(...copied, usage) });
+  const both = await makeHome({ ...fork, [`${original}/agents/main/wire.jsonl`]: toLines(...copied, usage) });
   const alone = (await parseAll(kimi, await makeHome(fork))).sessions.find(({ sourceId }) => sourceId === "session_1");
   expect(alone?.messages.some(({ metadata }) => metadata?.replayed)).toBe(false);
   expect(alone?.ending.metadata).toMatchObject({ usage: { outputTokens: 3 + 7 + 100 } });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { kimi } from "../../cli/adapters/kimi/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const folder = ".kimi-code/sessions/wd_web_1/session_1";
 const time = Date.parse("2026-11-01T10:00:00.000Z");
@@ -15,7 +15,7 @@ const stepEnd = (output: number) =>
   event({ type: "step.end", usage: { inputOther: 10, output, inputCacheRead: 100, inputCacheCreation: 2 } });
 const user = { kind: "user" };
 
-const main = linesOf(
+const main = toLines(
   { type: "metadata", protocol_version: "1.4", created_at: time - 1000 },
   { type: "turn.prompt", input: [{ type: "text", text: "List" }], origin: user, time },
   appended("List", user),
@@ -73,7 +73,7 @@ test("a session has its turns, thoughts, calls with results, each step's tokens,
 
 test("a sub-agent's log is a session that names its parent; what started it is its question", async () => {
   const home = await makeHome({
-    [`${folder}/agents/agent-0/wire.jsonl`]: linesOf(
+    [`${folder}/agents/agent-0/wire.jsonl`]: toLines(
       appended("<git-context>\nBranch: main\n</git-context>\n\nLook", { kind: "system_trigger", name: "subagent" }),
       part({ type: "text", text: "Looked." }),
     ),
@@ -96,7 +96,7 @@ test("a step without an end is sent, however long", async () => {
   const parts = Array.from({ length: 120 }, (_, n) => part({ type: "text", text: `Part ${n}` }));
   const { sessions } = await parseAll(
     kimi,
-    await makeHome({ [`${folder}/agents/main/wire.jsonl`]: linesOf(...parts) }),
+    await makeHome({ [`${folder}/agents/main/wire.jsonl`]: toLines(...parts) }),
   );
   expect(sessions[0]?.messages).toHaveLength(120);
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { kiro } from "../../cli/adapters/kiro/adapter.ts";
 import { makeDatabase, tally } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll, told, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, told, writeBelow } from "./home.ts";
 
 const start = Date.parse("2026-11-01T10:00:00Z");
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
@@ -11,7 +11,7 @@ const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
 test("logs of the CLI have their entries, with what stands beside them; the database's sessions are not read twice", async () => {
   const entry = (kind: string, data: object) => ({ version: "v1", kind, data });
   const text = (data: string) => ({ kind: "text", data });
-  const log = linesOf(
+  const log = toLines(
     entry("Prompt", { message_id: "p1", content: [text("Run pwd")], meta: { timestamp: start / 1000 } }),
     entry("AssistantMessage", {
       content: [
@@ -90,7 +90,7 @@ test("logs of the CLI have their entries, with what stands beside them; the data
 
 test("events of newer versions, and sessions of the editor with the logs of its executions, are read", async () => {
   const event = (payload: object) => ({ id: "e", timestamp: at(1), payload });
-  const events = linesOf(
+  const events = toLines(
     event({ type: "session_start", content: "You are Kiro." }),
     event({ type: "user", content: "Fix it", images: [{}] }),
     event({ type: "assistant", operationType: "Reasoning", content: "..." }),

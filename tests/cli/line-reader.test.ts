@@ -5,7 +5,7 @@ import { makeHome } from "./home.ts";
 
 const MiB = 1024 * 1024;
 /** Lines of so many bytes in all, of which each is another one. */
-function linesOf(bytes: number, script: string): string[] {
+function toLines(bytes: number, script: string): string[] {
   const lines: string[] = [];
   for (let left = bytes; left > 0; ) {
     const line = `${lines.length} ${script}`.repeat(1 + (lines.length % 700));
@@ -32,7 +32,7 @@ test.each([
   ["exactly three chunks", 3 * MiB],
   ["many chunks and a part", 7 * MiB + 4321],
 ])("the lines of a file of %s are read one by one, from its beginning and from another place", async (_, bytes) => {
-  const lines = linesOf(bytes, "ä函数🦊 ");
+  const lines = toLines(bytes, "ä函数🦊 ");
   const { home } = await makeHome({ "a.jsonl": lines.map((line) => `${line}\n`).join("") });
   const whole = await read(join(home, "a.jsonl"));
   expect(whole.lines.length).toBe(lines.length);
@@ -46,7 +46,7 @@ test.each([
 });
 
 test("where a reading fails while more is being read, the files after it are read as they are", async () => {
-  const [first, second] = [linesOf(5 * MiB, "one "), linesOf(5 * MiB, "two ")];
+  const [first, second] = [toLines(5 * MiB, "one "), toLines(5 * MiB, "two ")];
   const { home } = await makeHome({ "1.jsonl": `${first.join("\n")}\n`, "2.jsonl": `${second.join("\n")}\n` });
   for (const failAt of [1, 200, first.length]) {
     await expect(read(join(home, "1.jsonl"), undefined, failAt)).rejects.toThrow(`line ${failAt}`);
@@ -56,7 +56,7 @@ test("where a reading fails while more is being read, the files after it are rea
 });
 
 test("of a line that is skipped no text is made, wherever the file's chunks end", async () => {
-  const lines = linesOf(3 * MiB + 77, "é ");
+  const lines = toLines(3 * MiB + 77, "é ");
   const { home } = await makeHome({ "a.jsonl": lines.map((line) => `${line}\n`).join("") });
   const [taken, skipped]: [number[], number[]] = [[], []];
   const skip = (line: Buffer, number: number) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { maxLineBytes } from "../../cli/files/line-reader.ts";
 import { LineShortener } from "../../cli/files/line-shortener.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
@@ -36,10 +36,10 @@ test("a line that is long without its texts is full", () => {
 // In a file of 100 MB, with the memory that it takes, in tests/long/cli/large.test.ts.
 test("a line that is too long is sent shortened, and one that is full is missing with a note", async () => {
   const { fake, home, run } = await world(0);
-  const others = linesOf(...claudeLines(makeId(1), 1));
+  const others = toLines(...claudeLines(makeId(1), 1));
   const text = { type: "user", message: { role: "user", content: "y".repeat(maxLineBytes + 1000) } };
   const full = { type: "user", message: { content: Array(maxLineBytes / 2 + 1).fill(0) } };
-  await writeBelow(home, claudePath(1), others + linesOf(text, full));
+  await writeBelow(home, claudePath(1), others + toLines(text, full));
   const { code, errors } = await run(["push"]);
   expect([code, errors]).toEqual([0, expect.stringContaining("the line is too long")]);
   expect(fake.archive.get(`claude-code/${makeId(1)}`)).toBe(4 + 2);

@@ -156,12 +156,12 @@ export async function makeMachine(
     calls: async () =>
       (await readFile(calls, "utf8").catch(() => "")).replaceAll("\t", " ").split("\n").filter(Boolean),
     forgetCalls: () => rm(calls, { force: true }),
-    tree: () => treeOf(home),
+    tree: () => readTree(home),
   };
 }
 
 /** Every path below a folder with its content. */
-async function treeOf(folder: string): Promise<Record<string, string>> {
+async function readTree(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const found = await Promise.all(
     entries.map(async (entry): Promise<[string, string]> => {

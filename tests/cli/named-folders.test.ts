@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { expandHomes, splitFolders } from "../../cli/adapters/named-folders.ts";
-import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { makeHome, toLines, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { makeId, world } from "./world.ts";
 
@@ -35,8 +35,8 @@ describe("scan", () => {
 
   test("reads the folders that a variable names, with a `~`, a comma, or both", async () => {
     const { home, run } = await world(0);
-    await writeBelow(home, session(".work"), linesOf(...claudeLines(makeId(7), 1)));
-    await writeBelow(home, session("AI,ML"), linesOf(...claudeLines(makeId(8), 1)));
+    await writeBelow(home, session(".work"), toLines(...claudeLines(makeId(7), 1)));
+    await writeBelow(home, session("AI,ML"), toLines(...claudeLines(makeId(8), 1)));
     const { code, output } = await run(["scan", "--json"], { CLAUDE_CONFIG_DIR: `~/.work,${home}/AI,ML` });
     expect([code, JSON.parse(output).adapters["claude-code"].inputs, JSON.parse(output).missing]).toEqual([0, 2, []]);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ohMyPi } from "../../cli/adapters/oh-my-pi/adapter.ts";
-import { linesOf, makeHome, parseAll, told } from "./home.ts";
+import { makeHome, parseAll, toLines, told } from "./home.ts";
 
 const sessions = ".omp/agent/sessions";
 const name = "2026-11-01T10-00-00-000Z_01a";
@@ -25,7 +25,7 @@ const usage = (output: number) => ({ usage: { input: 10, output, cacheRead: 5, c
 
 test("a session has its turns, the title in its first line, and the tokens of requests beside the conversation", async () => {
   const home = await makeHome({
-    [`${sessions}/--code-web--/${name}.jsonl`]: linesOf(
+    [`${sessions}/--code-web--/${name}.jsonl`]: toLines(
       { type: "title", v: 1, title: "Now", source: "user", updatedAt: at(9), pad: "  " },
       header("01a", { title: "First" }),
       entry("model_change", 1, { model: "anthropic/claude-opus-4-5" }),
@@ -39,7 +39,7 @@ test("a session has its turns, the title in its first line, and the tokens of re
       entry("credential_pin", 8, { provider: "anthropic", hash: "x" }),
       entry("hologram", 9),
     ),
-    [`${sessions}/loose.jsonl`]: linesOf(header("loose"), said(1, "user", "No project")),
+    [`${sessions}/loose.jsonl`]: toLines(header("loose"), said(1, "user", "No project")),
   });
   const parsed = await parseAll(ohMyPi, home);
   expect(parsed.sessions.map(({ source, sourceId, ending }) => [source, sourceId, ending])).toEqual([
@@ -66,10 +66,10 @@ test("a session has its turns, the title in its first line, and the tokens of re
 
 test("sub-agents' files are in a folder that is named after the one that started them; a fork names its origin", async () => {
   const home = await makeHome({
-    [`${sessions}/p/${name}.jsonl`]: linesOf(header("01a"), said(1, "user", "Ask two")),
-    [`${sessions}/p/${name}/scout.jsonl`]: linesOf(header("02b"), said(2, "user", "Look")),
-    [`${sessions}/p/${name}/scout/inner.jsonl`]: linesOf(header("03c"), said(3, "user", "Look closer")),
-    [`${sessions}/p/2026-11-01T11-00-00-000Z_04d.jsonl`]: linesOf(
+    [`${sessions}/p/${name}.jsonl`]: toLines(header("01a"), said(1, "user", "Ask two")),
+    [`${sessions}/p/${name}/scout.jsonl`]: toLines(header("02b"), said(2, "user", "Look")),
+    [`${sessions}/p/${name}/scout/inner.jsonl`]: toLines(header("03c"), said(3, "user", "Look closer")),
+    [`${sessions}/p/2026-11-01T11-00-00-000Z_04d.jsonl`]: toLines(
       header("04d", { parentSession: "01a", timestamp: at(60) }),
       said(1, "user", "Ask two"),
       said(61, "user", "Ask three"),

@@ -12,7 +12,7 @@ import { pushOnce } from "../../cli/sync/push-round.ts";
 import { openTarget } from "../../cli/sync/push-target.ts";
 import { openCopy } from "../support/originals.ts";
 import { makeDatabase } from "./databases.ts";
-import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { makeHome, toLines, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
@@ -83,11 +83,11 @@ const said = { id: "u1", timestamp: "2026-11-01T10:00:10.000Z", type: "user", co
 
 test("Gemini CLI's chats are copied with those of their sub-agents", async () => {
   const { fake, host, home, secret } = await worldWithCopies();
-  await writeBelow(home, `${chat}.jsonl`, linesOf(geminiMeta, said));
+  await writeBelow(home, `${chat}.jsonl`, toLines(geminiMeta, said));
   await writeBelow(
     home,
     `.gemini/tmp/web/chats/${geminiId}/sub.jsonl`,
-    linesOf({ ...geminiMeta, sessionId: "x" }, said),
+    toLines({ ...geminiMeta, sessionId: "x" }, said),
   );
   await writeBelow(home, ".gemini/tmp/web/.project_root", "/code/web\n");
   await pushInside(host);
@@ -100,9 +100,9 @@ test("Gemini CLI's chats are copied with those of their sub-agents", async () =>
 test("a sub-agent that goes on alone is added to its session's copy", async () => {
   const { fake, host, home, secret } = await worldWithCopies(1);
   const path = `${claudePath(1).replace(/\.jsonl$/, "")}/subagents/agent-a1.jsonl`;
-  await writeBelow(home, path, linesOf(...claudeLines("agent", 1)));
+  await writeBelow(home, path, toLines(...claudeLines("agent", 1)));
   await pushInside(host);
-  await appendFile(join(home, path), linesOf(...claudeLines("agent", 1, { text: "More." })));
+  await appendFile(join(home, path), toLines(...claudeLines("agent", 1, { text: "More." })));
   expect(await pushInside(host)).toMatchObject({ originals: { copies: 1 } });
   const { files } = await openCopy(fake.originals, `claude-code/${makeId(1)}`, secret);
   expect(files.get(path.replace(".claude/", ""))).toEqual(await readFile(join(home, path)));
@@ -124,7 +124,7 @@ test("a rollout that Codex compresses later is copied as it is then", async () =
   const { fake, host, home, secret } = await worldWithCopies();
   const id = "019a0000-0000-7000-8000-000000000001";
   const path = `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
-  await writeBelow(home, path, linesOf(...codexLines(id, 2)));
+  await writeBelow(home, path, toLines(...codexLines(id, 2)));
   await pushInside(host);
   await writeBelow(home, `${path}.zst`, zstdCompressSync(await readFile(join(home, path))));
   await rm(join(home, path));

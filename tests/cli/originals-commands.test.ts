@@ -19,7 +19,7 @@ const run = (host: Host, words: string[], more: Parameters<typeof runInside>[2] 
 
 const yes: Context["values"] = { yes: true };
 const keyFile = (host: Host) => join(host.home, ".config/spoor/originals.key");
-const settingsOf = async (host: Host) =>
+const readSettings = async (host: Host) =>
   JSON.parse(await readFile(join(host.home, ".config/spoor/settings.json"), "utf8")) as { originals?: unknown };
 
 /** The phrase that was printed. */
@@ -51,7 +51,7 @@ describe("originals on", () => {
     );
     expect((await stat(keyFile(host))).mode & 0o777).toBe(0o600);
     expect(fake.originals.recipient).toBe(identity?.recipient);
-    expect((await settingsOf(host)).originals).toEqual([]);
+    expect((await readSettings(host)).originals).toEqual([]);
   });
 
   test("with a phrase that is wrong three times makes no key and switches nothing on", async () => {
@@ -338,7 +338,7 @@ describe("spoor install", () => {
       ["exact copies", "encrypts them", "recovery phrase"],
     ]);
     expect(questions.filter((one) => one.includes("exact copies"))).toEqual(["Keep exact copies? [y/N]"]);
-    expect((await settingsOf(host)).originals).toBeUndefined();
+    expect((await readSettings(host)).originals).toBeUndefined();
     await install();
     expect(questions.filter((one) => one.includes("exact copies"))).toHaveLength(1);
     expect(await readRecipient(host)).toBeUndefined();
@@ -347,7 +347,7 @@ describe("spoor install", () => {
   test("switches them on after a yes and the phrase", async () => {
     const { fake, host, install } = await installWith({ "Keep exact copies?": "y", "Type or paste": phraseIn });
     expect(await install()).toMatchObject({ code: 0 });
-    expect((await settingsOf(host)).originals).toEqual([]);
+    expect((await readSettings(host)).originals).toEqual([]);
     expect(fake.originals.recipient).toBe(await readRecipient(host));
   });
 
@@ -355,6 +355,6 @@ describe("spoor install", () => {
     const { fake, host, install } = await installWith({ "Keep exact copies?": "y" });
     const { code, errors } = await install();
     expect([code, errors]).toEqual([0, expect.stringContaining("Exact copies stay off: The phrase was not confirmed")]);
-    expect([(await settingsOf(host)).originals, fake.originals.recipient]).toEqual([undefined, undefined]);
+    expect([(await readSettings(host)).originals, fake.originals.recipient]).toEqual([undefined, undefined]);
   });
 });

@@ -3,14 +3,14 @@ import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCopy } from "../support/originals.ts";
-import { linesOf } from "./home.ts";
+import { toLines } from "./home.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
 test("a client killed between two parts of a copy sends the others next time, and none again", async () => {
   const { fake, home, start, spawn } = await world(1);
   expect(await spawn(["originals", "on", "--yes"])).toMatchObject({ code: 0 });
   const path = join(home, claudePath(1));
-  await appendFile(path, linesOf({ type: "progress", sessionId: makeId(1), data: "x".repeat(100_000) }).repeat(50));
+  await appendFile(path, toLines({ type: "progress", sessionId: makeId(1), data: "x".repeat(100_000) }).repeat(50));
   const { handle } = fake.originals;
   const stopped = Promise.withResolvers<void>();
   let parts = 0;

@@ -7,7 +7,7 @@ import type { Context } from "../../cli/context.ts";
 import { createIdentity, getFingerprint, pinRecipient, readIdentity, writeIdentity } from "../../cli/originals/keys.ts";
 import { openCopy as open } from "../support/originals.ts";
 import type { startFake } from "./fake-server.ts";
-import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { makeHome, toLines, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
@@ -31,14 +31,14 @@ async function worldWithCopies(sessions = 1) {
 const key = (number: number) => `claude-code/${makeId(number)}`;
 const at = (home: string, number: number) => join(home, claudePath(number));
 const sessionLine = (number: number, text = "More.") =>
-  linesOf(...claudeLines(makeId(number), 1, { text })).replaceAll(`${makeId(number)}-0-`, `${makeId(number)}-${text}-`);
+  toLines(...claudeLines(makeId(number), 1, { text })).replaceAll(`${makeId(number)}-0-`, `${makeId(number)}-${text}-`);
 
 describe("a push with exact copies on", () => {
   test("stores the files byte for byte, with sub-agents and tool results, so that the age library alone gets them back", async () => {
     const { fake, host, home, secret } = await worldWithCopies(1);
     const folder = claudePath(1).replace(/\.jsonl$/, "");
     const odd = Buffer.from([0x7b, 0x7d, 0x0a, 0x00, 0xff, 0xfe, 0x0a]);
-    await writeBelow(home, `${folder}/subagents/agent-a1.jsonl`, linesOf(...claudeLines("agent", 1)));
+    await writeBelow(home, `${folder}/subagents/agent-a1.jsonl`, toLines(...claudeLines("agent", 1)));
     await writeBelow(home, `${folder}/subagents/agent-a1.meta.json`, `{"agentType":"Explore"}`);
     await writeBelow(home, `${folder}/tool-results/toolu_1.txt`, odd);
     const pushed = await pushInside(host);
@@ -95,7 +95,7 @@ describe("a push with exact copies on", () => {
 
   test("of 60 MB and a new line sends at most 20 KB", { timeout: 60_000 }, async () => {
     const { fake, host, home, secret } = await worldWithCopies(1);
-    const line = linesOf({ type: "progress", sessionId: makeId(1), data: "x".repeat(100_000) });
+    const line = toLines({ type: "progress", sessionId: makeId(1), data: "x".repeat(100_000) });
     for (let count = 0; count < 600; count += 100) await appendFile(at(home, 1), line.repeat(100));
     await pushInside(host);
     await appendFile(at(home, 1), sessionLine(1));
@@ -152,7 +152,7 @@ describe("a push with exact copies on", () => {
 
   test("that is stopped between parts goes on where it was, and shows no half copy meanwhile", async () => {
     const { fake, host, home, secret } = await worldWithCopies(1);
-    const line = linesOf({ type: "progress", sessionId: makeId(1), data: "x".repeat(100_000) });
+    const line = toLines({ type: "progress", sessionId: makeId(1), data: "x".repeat(100_000) });
     await appendFile(at(home, 1), line.repeat(50));
     let parts = 0;
     fake.failWith(({ url = "" }) =>
@@ -205,7 +205,7 @@ describe("a push with exact copies on", () => {
     const { fake, host, home, secret } = await worldWithCopies(0);
     const id = "019a0000-0000-7000-8000-000000000001";
     const path = `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${id}.jsonl`;
-    await writeBelow(home, path, linesOf(...codexLines(id, 2)));
+    await writeBelow(home, path, toLines(...codexLines(id, 2)));
     await pushInside(host);
     const { head, files } = await openCopy(fake, `codex-cli/${id}`, secret);
     expect(files.get(path.replace(".codex/", ""))).toEqual(await readFile(join(home, path)));
@@ -243,7 +243,7 @@ describe("exact copies of projects", () => {
     await pushInside(host);
     expect(fake.originals.copies.size).toBe(0);
     expect(fake.requests.filter((one) => one.includes("originals"))).toEqual([]);
-    await writeBelow(home, claudePath(2), linesOf(...claudeLines(makeId(2), 1, { cwd: "/srv/web" })));
+    await writeBelow(home, claudePath(2), toLines(...claudeLines(makeId(2), 1, { cwd: "/srv/web" })));
     await switchOn(host, { project: ["/srv/*"] });
     await pushInside(host);
     expect([...fake.originals.copies.keys()]).toEqual([key(2)]);
@@ -256,7 +256,7 @@ describe("exact copies of projects", () => {
 
   test("are not made of a project that is left out", async () => {
     const { fake, host, home } = await worldWithCopies(1);
-    await writeBelow(home, claudePath(2), linesOf(...claudeLines(makeId(2), 1, { cwd: join(home, "secret") })));
+    await writeBelow(home, claudePath(2), toLines(...claudeLines(makeId(2), 1, { cwd: join(home, "secret") })));
     await writeBelow(home, "secret/.spoorignore", "");
     await pushInside(host);
     expect([...fake.originals.copies.keys()]).toEqual([key(1)]);
@@ -325,7 +325,7 @@ describe("two machines", () => {
     await appendFile(at(home, 1), sessionLine(1, "later"));
     await push(fake, { host, machine: "a" });
     const stored = fake.originals.copies.get(key(1));
-    const b = await addMachine(fake, { [claudePath(1)]: linesOf(...claudeLines(makeId(1), 1)) }, "b");
+    const b = await addMachine(fake, { [claudePath(1)]: toLines(...claudeLines(makeId(1), 1)) }, "b");
     await writeIdentity(b.host, (await readIdentity(host)) ?? (await createIdentity()));
     await switchOn(b.host);
     expect((await push(fake, b)).errors).toContain("the session continued after the end of this machine's files");
@@ -335,7 +335,7 @@ describe("two machines", () => {
   test("with the public key alone can add a copy, and can't read one", async () => {
     const { fake, host, secret, recipient } = await worldWithCopies(1);
     await push(fake, { host, machine: "a" });
-    const b = await addMachine(fake, { [claudePath(2)]: linesOf(...claudeLines(makeId(2), 1)) }, "b");
+    const b = await addMachine(fake, { [claudePath(2)]: toLines(...claudeLines(makeId(2), 1)) }, "b");
     await pinRecipient(b.host, recipient);
     await switchOn(b.host);
     expect(await push(fake, b)).toMatchObject({ errors: "", originals: { copies: 1 } });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pi } from "../../cli/adapters/pi/adapter.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 
 const id = "0199dddd-2222-7333-8444-666666666666";
 const at = "2026-11-01T10:00:00.000Z";
@@ -9,7 +9,7 @@ const used = { input: 12, output: 7, cacheRead: 100, cacheWrite: 33, cost: { tot
 const parse = async (...records: object[]) => {
   const path = `.pi/agent/sessions/--code-web--/2026-11-01T10-00-00-000Z_${id}.jsonl`;
   const header = { type: "session", version: 3, id, timestamp: at, cwd: "/code/web" };
-  return parseAll(pi, await makeHome({ [path]: linesOf(header, ...records) }));
+  return parseAll(pi, await makeHome({ [path]: toLines(header, ...records) }));
 };
 
 test("an answer's thoughts, and what it wrote to the cache for an hour, are known", async () => {

@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import type { Input, Sink } from "../../cli/adapters/adapter.ts";
 import { openclaw } from "../../cli/adapters/openclaw/adapter.ts";
 import { pi } from "../../cli/adapters/pi/adapter.ts";
-import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines } from "./home.ts";
 
 const id = "0199dddd-2222-7333-8444-555555555555";
 const path = `.pi/agent/sessions/--home-ada-code-web--/2026-11-01T10-00-00-000Z_${id}.jsonl`;
-const parse = async (...records: unknown[]) => parseAll(pi, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(pi, await makeHome({ [path]: toLines(...records) }));
 
 const at = "2026-11-01T10:00:00.000Z";
 const header = { type: "session", version: 3, id, timestamp: at, cwd: "/home/ada/code/web" };
@@ -104,7 +104,7 @@ const head = (name: string, minute: number, more: object = {}) => ({
   ...more,
 });
 /** The output tokens that count in each session, by its id. */
-async function outputsOf(files: Record<string, string>, isStored = (_: string): boolean => false) {
+async function readOutputs(files: Record<string, string>, isStored = (_: string): boolean => false) {
   const adapter = { ...pi, parse: (input: Input, sink: Sink) => pi.parse({ ...input, isStored }, sink) };
   const { sessions } = await parseAll(adapter, await makeHome(files));
   return sessions.map(({ sourceId, ending }) => [
@@ -115,28 +115,28 @@ async function outputsOf(files: Record<string, string>, isStored = (_: string): 
 }
 
 test("only what an older file has is a copy: in chains, without the original, and in copies of synchronizing programs", async () => {
-  const parent = linesOf(head("old", 0), answer(0), answer(1));
+  const parent = toLines(head("old", 0), answer(0), answer(1));
   const fork = (name: string, minute: number, from: string, ...answers: number[]) =>
-    linesOf(head(name, minute, { parentSession: `/x/${from}.jsonl` }), ...answers.map(answer));
+    toLines(head(name, minute, { parentSession: `/x/${from}.jsonl` }), ...answers.map(answer));
   const files = {
     [old]: parent,
     ".pi/agent/sessions/p/b_second.jsonl": fork("second", 1, "old", 0, 1, 2),
     ".pi/agent/sessions/p/c_third.jsonl": fork("third", 2, "second", 0, 1, 2, 3),
-    [old.replace(".jsonl", ".sync-conflict-20261101-110000-ABCDEFG.jsonl")]: parent + linesOf(answer(4)),
+    [old.replace(".jsonl", ".sync-conflict-20261101-110000-ABCDEFG.jsonl")]: parent + toLines(answer(4)),
   };
-  const counted = await outputsOf(files);
+  const counted = await readOutputs(files);
   expect(counted.map(([, tokens]) => tokens).toSorted()).toEqual([10_000, 1000, 100, 11].toSorted());
   expect(counted).toContainEqual(["third", 1000, "second"]);
   expect(new Set(counted.map(([sourceId]) => sourceId)).size).toBe(4);
   const { [old]: _, ...left } = files;
-  const without = await outputsOf(left);
+  const without = await readOutputs(left);
   expect(without.reduce((sum, [, tokens]) => sum + Number(tokens), 0)).toBe(11_111);
   const began = { parentSession: "/x/old.jsonl", timestamp: "2026-11-01T10:00:01.500Z" };
   const alone = {
-    ".pi/agent/sessions/p/b_second.jsonl": linesOf(head("second", 1, began), answer(0), answer(1), answer(2)),
+    ".pi/agent/sessions/p/b_second.jsonl": toLines(head("second", 1, began), answer(0), answer(1), answer(2)),
   };
-  expect(await outputsOf(alone)).toEqual([["second", 111, "old"]]);
-  expect(await outputsOf(alone, (sourceId) => sourceId === "old")).toEqual([["second", 100, "old"]]);
+  expect(await readOutputs(alone)).toEqual([["second", 111, "old"]]);
+  expect(await readOutputs(alone, (sourceId) => sourceId === "old")).toEqual([["second", 100, "old"]]);
 });
 
 test.skipIf(process.platform !== "linux")(
@@ -144,7 +144,7 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     const names = Array.from({ length: 100 }, (_, n) => `${n}`.padStart(8, "0") + id.slice(8));
     const lines = (name: string) =>
-      linesOf(
+      toLines(
         { ...header, id: name },
         ...Array.from({ length: 20 }, (_, n) => ({
           ...message({ role: "user", content: [{ type: "text", text: "word ".repeat(200) }] }),
@@ -191,7 +191,7 @@ test("unknown roles, lines and blocks are counted, and the rest is kept", async 
 });
 
 test("OpenClaw's sessions bear their agent's name, also those that were put aside", async () => {
-  const lines = linesOf({ ...header, id: "s1" }, message({ role: "user", content: "Hi" }));
+  const lines = toLines({ ...header, id: "s1" }, message({ role: "user", content: "Hi" }));
   const home = await makeHome({
     ".openclaw/agents/main/sessions/s1.jsonl": lines,
     ".openclaw/agents/work/sessions/s1.jsonl.reset.2026-11-01T10-00-00.000Z": lines,
@@ -206,7 +206,7 @@ test("OpenClaw's sessions bear their agent's name, also those that were put asid
 });
 
 test("OpenClaw's folder under an older name is searched, and a link to the one of today is not", async () => {
-  const lines = linesOf({ ...header, id: "s1" }, message({ role: "user", content: "Hi" }));
+  const lines = toLines({ ...header, id: "s1" }, message({ role: "user", content: "Hi" }));
   const home = await makeHome({
     ".openclaw/agents/main/sessions/s1.jsonl": lines,
     ".moltbot/agents/old/sessions/s1.jsonl": lines,

@@ -14,7 +14,7 @@ import { formatData, maxPictureBytes, takePictures } from "../../cli/adapters/pi
 import { qwen } from "../../cli/adapters/qwen/adapter.ts";
 import { said } from "./claude-lines.ts";
 import { task, text } from "./cline-tasks.ts";
-import { linesOf, makeHome, parseAll } from "./home.ts";
+import { makeHome, parseAll, toLines } from "./home.ts";
 import { files, question } from "./opencode-files.ts";
 import { makePicture } from "./picture.ts";
 
@@ -33,7 +33,7 @@ const homes: [Adapter, Record<string, string>][] = [
   [
     claudeCode,
     {
-      ".claude/projects/-x/s.jsonl": linesOf(
+      ".claude/projects/-x/s.jsonl": toLines(
         said([one.block, { type: "text", text: "Look" }], { uuid: "u1" }),
         said([{ type: "tool_result", tool_use_id: "c1", content: [{ type: "text", text: "Read" }, two.block] }], {
           uuid: "u2",
@@ -44,7 +44,7 @@ const homes: [Adapter, Record<string, string>][] = [
   [
     codex,
     {
-      ".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-s.jsonl": linesOf(
+      ".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-s.jsonl": toLines(
         { timestamp, type: "session_meta", payload: { id: "s", cwd: "/x" } },
         codexItem({ type: "message", role: "user", content: [{ type: "input_text", text: "Look" }, inputImage(one)] }),
         codexItem({ type: "function_call", call_id: "c1", name: "view_image", arguments: "{}" }),
@@ -55,7 +55,7 @@ const homes: [Adapter, Record<string, string>][] = [
   [
     gemini,
     {
-      ".gemini/tmp/web/chats/session-x.jsonl": linesOf(
+      ".gemini/tmp/web/chats/session-x.jsonl": toLines(
         { sessionId: "s", projectHash: "web", startTime: timestamp, kind: "main" },
         { id: "u1", timestamp, type: "user", content: [{ text: "Look" }, inline(one)] },
         { id: "u2", timestamp, type: "user", content: [response, inline(two)] },
@@ -65,7 +65,7 @@ const homes: [Adapter, Record<string, string>][] = [
   [
     qwen,
     {
-      ".qwen/projects/-web/chats/s.jsonl": linesOf(
+      ".qwen/projects/-web/chats/s.jsonl": toLines(
         { uuid: "u", sessionId: "s", timestamp, type: "user", message: { parts: [{ text: "Look" }, inline(one)] } },
         { uuid: "t", sessionId: "s", timestamp, type: "tool_result", message: { parts: [response, inline(two)] } },
       ),
@@ -83,7 +83,7 @@ const homes: [Adapter, Record<string, string>][] = [
   [
     pi,
     {
-      ".pi/agent/sessions/-x/t_s.jsonl": linesOf(
+      ".pi/agent/sessions/-x/t_s.jsonl": toLines(
         { type: "session", version: 3, id: "s", timestamp, cwd: "/x" },
         { type: "message", id: "a", timestamp, message: { role: "user", content: [image(one)] } },
         {
@@ -121,7 +121,7 @@ const homes: [Adapter, Record<string, string>][] = [
   [
     copilot,
     {
-      ".copilot/session-state/s/events.jsonl": linesOf(
+      ".copilot/session-state/s/events.jsonl": toLines(
         event("session.start", { sessionId: "s" }),
         event("session.binary_asset", { ...asset, data: one.data }),
         event("user.message", { content: "Look", attachments: [asset] }),
@@ -146,7 +146,7 @@ const homes: [Adapter, Record<string, string>][] = [
   [
     kimi,
     {
-      ".kimi-code/sessions/wd_web_1/session_1/agents/main/wire.jsonl": linesOf(
+      ".kimi-code/sessions/wd_web_1/session_1/agents/main/wire.jsonl": toLines(
         { type: "metadata", protocol_version: "1.0", created_at: Date.parse(timestamp) },
         {
           type: "context.append_message",

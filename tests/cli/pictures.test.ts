@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { config } from "../../cli/commands/config.ts";
 import { scan } from "../../cli/commands/scan.ts";
 import { longTest } from "../support/long.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { makePicture } from "./picture.ts";
 import { claudeLines } from "./sessions.ts";
@@ -13,7 +13,7 @@ const [one, two, three] = [makePicture(1), makePicture(2), makePicture(3)];
 
 /** Lines in which somebody pasted pictures, one a message. */
 const pastedLines = (number: number, pictures: (typeof one)[], { cwd = "/home/ada/code/api", from = 0 } = {}) =>
-  linesOf(
+  toLines(
     ...pictures.map(({ block }, index) => ({
       type: "user",
       sessionId: makeId(number),
@@ -25,7 +25,7 @@ const pastedLines = (number: number, pictures: (typeof one)[], { cwd = "/home/ad
   );
 
 const pasted = (number: number, pictures: (typeof one)[], cwd?: string) =>
-  linesOf(...claudeLines(makeId(number), 1, cwd ? { cwd } : {})) + pastedLines(number, pictures, cwd ? { cwd } : {});
+  toLines(...claudeLines(makeId(number), 1, cwd ? { cwd } : {})) + pastedLines(number, pictures, cwd ? { cwd } : {});
 
 async function picturesWorld(pictures = [one, two], options: Parameters<typeof worldInside>[1] = {}) {
   const world = await worldInside(0, options);
@@ -159,7 +159,7 @@ test("a scan and a dry run tell how many pictures would be sent", async () => {
 
 test("masking leaves references and pictures as they are", async () => {
   const { host, path, named } = await picturesWorld([]);
-  const told = linesOf(...claudeLines(makeId(1), 1, { text: `api_token=${one.reference.sha256}` }));
+  const told = toLines(...claudeLines(makeId(1), 1, { text: `api_token=${one.reference.sha256}` }));
   await writeFile(path, told + pastedLines(1, [one]));
   await pushInside(host);
   expect(named()).toEqual([one.reference]);

@@ -6,12 +6,12 @@ import { scan } from "../../cli/commands/scan.ts";
 import { Glob } from "../../cli/projects/globs.ts";
 import { type ProjectRule, ProjectRules } from "../../cli/projects/rules.ts";
 import { ended, wrote } from "../support/client.ts";
-import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { makeHome, toLines, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
-const folderOf = (path: string) => path.split("/").filter(Boolean);
+const getFolder = (path: string) => path.split("/").filter(Boolean);
 
 describe("a glob", () => {
   test.each([
@@ -31,7 +31,7 @@ describe("a glob", () => {
     ["/a/\\*", "/a/b", false],
     ["/a/{b", "/a/{b", true],
   ])("%s and %s: %s", (glob, path, expected) => {
-    expect(new Glob(glob).matchesPath(folderOf(path))).toBe(expected);
+    expect(new Glob(glob).matchesPath(getFolder(path))).toBe(expected);
   });
 
   test("from a stranger can't take long", () => {
@@ -163,11 +163,11 @@ describe("what is left out", () => {
   test("is neither read further nor sent by scan and push, and is sent once it is wanted again", async () => {
     const { home, host, fake } = await worldInside(1);
     const web = { cwd: "/home/ada/code/web" };
-    const secret = await writeBelow(home, claudePath(2), `${linesOf(...claudeLines(makeId(2), 1, web))}{"broken\n`);
+    const secret = await writeBelow(home, claudePath(2), `${toLines(...claudeLines(makeId(2), 1, web))}{"broken\n`);
     await writeBelow(
       home,
       `.codex/sessions/rollout-${makeId(3)}.jsonl`,
-      `${linesOf(...codexLines(makeId(3), 1, web))}{\n`,
+      `${toLines(...codexLines(makeId(3), 1, web))}{\n`,
     );
     await writeBelow(home, settingsFile, settings([{ exclude: "~/nowhere" }, { exclude: "/home/ada/*/web" }]));
     const plan = await pushInside(host, { "dry-run": true });
@@ -197,7 +197,7 @@ describe("what is left out", () => {
       project,
       messages: [{ position: 0, content: "Hi" }],
     });
-    const path = await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(one("a", "api"), one("b", "web")));
+    const path = await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", toLines(one("a", "api"), one("b", "web")));
     await writeBelow(home, settingsFile, settings([{ exclude: "web" }]));
     expect(await pushInside(host, {}, [path])).toMatchObject({ code: 0, sent: { sessions: 1 }, projectsLeftOut: 1 });
     expect(await pushInside(host)).toMatchObject({ code: 0, same: 1, sent: { sessions: 0 }, projectsLeftOut: 1 });
@@ -210,7 +210,7 @@ describe("what is left out", () => {
     const { home, host, fake } = await worldInside(1);
     await pushInside(host);
     await writeBelow(home, settingsFile, settings([{ exclude: "api" }]));
-    await appendFile(join(home, claudePath(1)), `${linesOf(...claudeLines(makeId(1), 1))}{"broken\n`);
+    await appendFile(join(home, claudePath(1)), `${toLines(...claudeLines(makeId(1), 1))}{"broken\n`);
     expect(await pushInside(host)).toMatchObject({ code: 0, invalid: 0, sent: { sessions: 0 }, projectsLeftOut: 1 });
     expect(fake.uploads).toHaveLength(1);
     const scanned = await runInside(scan, host, { values: { "no-telemetry": true } });
@@ -233,8 +233,8 @@ test("watch takes a change of the rules without a restart", async () => {
   const watching = start(["watch"]);
   await wrote(watching, /1 new/, 60);
   await writeBelow(home, settingsFile, settings([{ exclude: "web" }]));
-  await writeBelow(home, claudePath(2), linesOf(...claudeLines(makeId(2), 1, { cwd: "/srv/web" })));
-  await writeBelow(home, claudePath(3), linesOf(...claudeLines(makeId(3), 1)));
+  await writeBelow(home, claudePath(2), toLines(...claudeLines(makeId(2), 1, { cwd: "/srv/web" })));
+  await writeBelow(home, claudePath(3), toLines(...claudeLines(makeId(3), 1)));
   await expect.poll(() => [...fake.archive.keys()], { timeout: 60_000 }).toContain(`claude-code/${makeId(3)}`);
   const gone = ended(watching);
   watching.kill("SIGINT");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { qwen } from "../../cli/adapters/qwen/adapter.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 
 const id = "0199eeee-2222-7333-8444-666666666666";
 const project = ".qwen/projects/-code-web";
@@ -70,16 +70,16 @@ const chat = [
   answer(21, 130),
 ];
 const files = {
-  [`${project}/chats/${id}.jsonl`]: linesOf(...chat),
-  [`${project}/subagents/${id}/agent-helper-1.jsonl`]: linesOf(asked(3), answer(3, 190)),
+  [`${project}/chats/${id}.jsonl`]: toLines(...chat),
+  [`${project}/subagents/${id}/agent-helper-1.jsonl`]: toLines(asked(3), answer(3, 190)),
 };
-const usageOf = async (host: Host) =>
+const readUsage = async (host: Host) =>
   (await parseAll(qwen, host)).sessions.find(({ sourceId }) => sourceId === id)?.ending.metadata?.usage;
 
 test("requests of agents without a transcript count in their session, those of others in theirs", async () => {
   const host = await makeHome(files);
   const each = { outputTokens: 30, cacheReadTokens: 300, reasoningTokens: 3 };
-  expect(await usageOf(host)).toEqual({ inputTokens: 10 + 20 + 30, ...each });
+  expect(await readUsage(host)).toEqual({ inputTokens: 10 + 20 + 30, ...each });
 });
 
 test("requests in the background count once, however many runs were recorded, and under their own models", async () => {
@@ -89,9 +89,9 @@ test("requests in the background count once, however many runs were recorded, an
     // A run that goes on with a session begins with the session's events, without what was in the background before.
     run(30, { "qwen3-coder": counts(5, 110 + 120 + 190 + 130 + 150) }),
   ];
-  const host = await makeHome({ ...files, ".qwen/usage_record.jsonl": linesOf(...runs) });
+  const host = await makeHome({ ...files, ".qwen/usage_record.jsonl": toLines(...runs) });
   const each = { outputTokens: 60, cacheReadTokens: 600, reasoningTokens: 6 };
-  expect(await usageOf(host)).toEqual({ inputTokens: 10 + 20 + 30 + 50 + 40, ...each });
+  expect(await readUsage(host)).toEqual({ inputTokens: 10 + 20 + 30 + 50 + 40, ...each });
   const session = (await parseAll(qwen, host)).sessions.find(({ sourceId }) => sourceId === id);
   expect(session?.messages.at(-1)).toMatchObject({
     content: "Requests beside the conversation.",
@@ -102,9 +102,9 @@ test("requests in the background count once, however many runs were recorded, an
 
 test("the record of a run that ended gives its session another stamp, and no other one", async () => {
   const other = id.replace("0199", "0200");
-  const host = await makeHome({ ...files, [`${project}/chats/${other}.jsonl`]: linesOf(asked(0)) });
+  const host = await makeHome({ ...files, [`${project}/chats/${other}.jsonl`]: toLines(asked(0)) });
   const before = await discoverAll(qwen, host);
-  await writeBelow(host.home, ".qwen/usage_record.jsonl", linesOf(run(10, {})));
+  await writeBelow(host.home, ".qwen/usage_record.jsonl", toLines(run(10, {})));
   const after = await discoverAll(qwen, host);
   const changed = after.filter(({ stamp }, place) => stamp !== before[place]?.stamp);
   expect(changed.map(({ path }) => path.slice(host.home.length + 1))).toEqual([`${project}/chats/${id}.jsonl`]);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { qwen } from "../../cli/adapters/qwen/adapter.ts";
-import { linesOf, makeHome, parseAll, told } from "./home.ts";
+import { makeHome, parseAll, toLines, told } from "./home.ts";
 
 const id = "0199eeee-2222-7333-8444-555555555555";
 const path = `.qwen/projects/-home-ada-code-web/chats/${id}.jsonl`;
-const parse = async (...records: unknown[]) => parseAll(qwen, await makeHome({ [path]: linesOf(...records) }));
+const parse = async (...records: unknown[]) => parseAll(qwen, await makeHome({ [path]: toLines(...records) }));
 
 const at = "2026-11-01T10:00:00.000Z";
 const record = (type: string, parts: object[], more: object = {}) => ({
@@ -27,13 +27,13 @@ test("a branch's record is a copy only where the session that it names has it", 
       ...more,
     });
   const copied = (number: number) => answer(number, { forkedFrom: { sessionId: "first", messageUuid: `u${number}` } });
-  const branch = { [path]: linesOf(copied(0), copied(1), answer(2)) };
-  const outputOf = (usage: unknown) => (usage as { outputTokens: number }).outputTokens;
+  const branch = { [path]: toLines(copied(0), copied(1), answer(2)) };
+  const getOutput = (usage: unknown) => (usage as { outputTokens: number }).outputTokens;
   const outputs = async (files: Record<string, string>) =>
-    (await parseAll(qwen, await makeHome(files))).sessions.map(({ ending }) => outputOf(ending.metadata?.usage));
+    (await parseAll(qwen, await makeHome(files))).sessions.map(({ ending }) => getOutput(ending.metadata?.usage));
   expect(await outputs(branch)).toEqual([111]);
   // The first session's second answer was never written down there.
-  const first = { [path.replace(`${id}.jsonl`, "archive/first.jsonl")]: linesOf(answer(0)) };
+  const first = { [path.replace(`${id}.jsonl`, "archive/first.jsonl")]: toLines(answer(0)) };
   expect((await outputs({ ...branch, ...first })).toSorted()).toEqual([1, 110]);
 });
 
@@ -155,7 +155,7 @@ test("a rewind removes nothing: a notice marks it", async () => {
 });
 
 test("only the folder of chats and its archive are read, without ledgers beside a session", async () => {
-  const lines = linesOf(record("user", [{ text: "Hi" }]));
+  const lines = toLines(record("user", [{ text: "Hi" }]));
   const chats = ".qwen/projects/x/chats";
   const home = await makeHome({
     [path]: lines,

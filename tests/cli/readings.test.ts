@@ -7,22 +7,22 @@ import { writeHome } from "./samples/home.ts";
 import type { Counts, Sample } from "./samples/sample.ts";
 import { expectSendable } from "./sendable.ts";
 
-function adapterOf(name: string): Adapter {
+function findAdapter(name: string): Adapter {
   const adapter = adapters.find((one) => one.name === name);
   if (!adapter) throw new Error(`${name} is not read`);
   return adapter;
 }
 
 const read = async (name: string, { path, others = {} }: Sample, lines: string): Promise<Parsed> =>
-  parseAll(adapterOf(name), await makeHome({ ...others, [path]: lines }));
+  parseAll(findAdapter(name), await makeHome({ ...others, [path]: lines }));
 
 /** The sample's file, with more lines or elements at its end. */
-function textOf({ lines, document }: Sample, more: string[] = []): string {
+function toText({ lines, document }: Sample, more: string[] = []): string {
   const items = [...lines.map((line) => JSON.stringify(line)), ...more];
   return document ? document(items) : items.map((item) => `${item}\n`).join("");
 }
 
-function countsOf({ sessions }: Parsed): Counts {
+function getCounts({ sessions }: Parsed): Counts {
   const messages = sessions.flatMap((session) => session.messages);
   const number = (is: (role: string | undefined, metadata: Record<string, unknown>) => boolean) =>
     messages.filter(({ role, metadata = {} }) => is(role, metadata)).length;
@@ -47,8 +47,8 @@ test("every agent has a home with a small reading of its own", () => {
 });
 
 test.each(homes)("%s, %s: a small reading of the same home counts the same", async (name, _, home) => {
-  const parsed = await parseAll(adapterOf(name), await writeHome(home));
-  const counts = countsOf(parsed);
+  const parsed = await parseAll(findAdapter(name), await writeHome(home));
+  const counts = getCounts(parsed);
   expect(counts).toEqual(home.count());
   expect([parsed.unhandled, parsed.invalid, parsed.rejected, parsed.lost]).toEqual([[], [], [], []]);
   // Every result answers a call of its session.
@@ -61,7 +61,7 @@ test.each(homes)("%s, %s: a small reading of the same home counts the same", asy
 });
 
 test.each(samples)("%s: entries, times and tokens add up", async (name, sample) => {
-  const parsed = await read(name, sample, textOf(sample));
+  const parsed = await read(name, sample, toText(sample));
   const entries = sample.lines.length + (sample.otherEntries ?? 0);
   expect(parsed.counts.entries).toBe(entries);
   const messages = parsed.sessions[0]?.messages ?? [];
@@ -72,7 +72,7 @@ test.each(samples)("%s: entries, times and tokens add up", async (name, sample) 
     (sum, { metadata }) => sum + ((metadata?.usage as { outputTokens?: number })?.outputTokens ?? 0),
     0,
   );
-  expect(added).toBeLessThanOrEqual(countsOf(parsed).output);
+  expect(added).toBeLessThanOrEqual(getCounts(parsed).output);
 });
 
 /** Every value of a line, replaced by each of some others, or left out. */
@@ -98,7 +98,7 @@ test.each(samples)("%s: lines of any other shape end nothing, and each is counte
   const strange = [...new Set(sample.lines.flatMap((line) => [...drifted(line)].map((one) => JSON.stringify(one))))];
   const lines = [{ type: "dream" }, [], "text", 7, null].map((one) => JSON.stringify(one)).concat(strange);
   const { document, otherEntries = 0 } = sample;
-  const parsed = await read(name, sample, document ? textOf(sample, lines) : `${textOf(sample, lines)}not JSON\n{"cut`);
+  const parsed = await read(name, sample, document ? toText(sample, lines) : `${toText(sample, lines)}not JSON\n{"cut`);
   expect(parsed.counts.entries).toBe(sample.lines.length + otherEntries + lines.length + (document ? 0 : 1));
   expect(parsed.counts.invalid).toBeGreaterThanOrEqual(document ? 4 : 5);
   expect(parsed.sessions.length).toBeGreaterThan(0);

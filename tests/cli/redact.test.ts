@@ -8,13 +8,13 @@ import { redact } from "../../cli/commands/redact.ts";
 import { scan } from "../../cli/commands/scan.ts";
 import { openTarget } from "../../cli/sync/push-target.ts";
 import { formed } from "../unit/secrets/made-up.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
 
-const secretOf = (kind: string) => formed.find(([id]) => id === kind)?.[1] ?? "";
-const [github, stripe, likely] = [secretOf("github"), secretOf("stripe"), "p4ssW0rd&x"];
+const getSecret = (kind: string) => formed.find(([id]) => id === kind)?.[1] ?? "";
+const [github, stripe, likely] = [getSecret("github"), getSecret("stripe"), "p4ssW0rd&x"];
 
 /** A session of one turn in which secrets stand in a prompt, a tool's call and its result, and a title. */
 function leakingLines(id: string, cwd = "/srv/api") {
@@ -28,7 +28,7 @@ function leakingLines(id: string, cwd = "/srv/api") {
 
 async function leakingWorld() {
   const made = await worldInside(0);
-  const path = await writeBelow(made.home, claudePath(1), linesOf(...leakingLines(makeId(1))));
+  const path = await writeBelow(made.home, claudePath(1), toLines(...leakingLines(makeId(1))));
   const sent = () => JSON.stringify(made.fake.uploads);
   const settings = async () => JSON.parse(await readFile(join(made.home, ".config/spoor/settings.json"), "utf8"));
   return { ...made, path, sent, settings };
@@ -47,7 +47,7 @@ describe("push", () => {
     expect((await settings()).redactKey).toMatch(/^[0-9a-f]{64}$/);
 
     expect(await pushInside(host)).toMatchObject({ same: 1, sent: { sessions: 0 } });
-    await appendFile(path, linesOf(...claudeLines(makeId(1), 2, { text: `And ${github}` }).slice(4)));
+    await appendFile(path, toLines(...claudeLines(makeId(1), 2, { text: `And ${github}` }).slice(4)));
     expect(await pushInside(host)).toMatchObject({
       sent: { sessions: 1, messages: 4 },
       secrets: { github: 1 },
@@ -65,7 +65,7 @@ describe("push", () => {
       ...claudeLines(makeId(1), 2, { text: second }).slice(4),
       { type: "custom-title", customTitle: `Rotate ${value}`, sessionId: makeId(1) },
     ];
-    await writeFile(path, linesOf(...lines));
+    await writeFile(path, toLines(...lines));
     expect((await runInside(push, host)).code).toBe(0);
     expect(sent()).toContain("still right?");
     expect(sent()).not.toContain(value);
@@ -104,10 +104,10 @@ describe("push", () => {
       "redact    off  secrets are sent as they are\n",
     );
     expect((await settings()).redact).toBe(false);
-    await writeFile(path, linesOf(...leakingLines(makeId(1), "/srv/web")));
+    await writeFile(path, toLines(...leakingLines(makeId(1), "/srv/web")));
     expect(await pushInside(host)).toMatchObject({ isRedacted: false });
     await runInside(config, host, { words: ["redact", "on"] });
-    await writeFile(path, linesOf(...leakingLines(makeId(1))));
+    await writeFile(path, toLines(...leakingLines(makeId(1))));
     expect(await pushInside(host)).toMatchObject({ isRedacted: true, sent: { sessions: 1 } });
   });
 

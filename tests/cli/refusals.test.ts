@@ -3,7 +3,7 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ended, wrote } from "../support/client.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId, problem, world, zstdText } from "./world.ts";
 
@@ -18,7 +18,7 @@ describe("what the server refuses", () => {
   test("an invalid session is listed with its field, and the others are sent", async () => {
     const { fake, push, home } = await world(2);
     const bad = { source: "own", sourceId: "bad", messages: [{ position: -1, content: "x" }] };
-    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf(bad, { ...bad, sourceId: "good" }));
+    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", toLines(bad, { ...bad, sourceId: "good" }));
     fake.failWith(({ url }, body) => {
       if (url !== "/api/ingest" || fake.requests.filter((one) => one === "POST /api/ingest").length > 1)
         return undefined;
@@ -90,7 +90,7 @@ describe("what the server refuses", () => {
     const { fake, push, home } = await world(0, { limits: { wireBytes: 25_000 } });
     for (let number = 1; number <= 12; number += 1) {
       const text = randomBytes(4000).toString("base64"); // hardly compressible
-      await writeBelow(home, claudePath(number), linesOf(...claudeLines(makeId(number), 1, { text })));
+      await writeBelow(home, claudePath(number), toLines(...claudeLines(makeId(number), 1, { text })));
     }
     expect(await push()).toMatchObject({ code: 0, sent: { sessions: 12 }, left: [] });
     expect(fake.archive.size).toBe(12);
@@ -109,7 +109,7 @@ describe("what the server refuses", () => {
 describe("watch", () => {
   test("sends new sessions, and neither retries nor lists again what the server has refused", async () => {
     const { fake, home, start } = await world(1);
-    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", linesOf({ sourceId: "bad", messages: [] }));
+    await writeBelow(home, ".local/share/spoor/jsonl/x.jsonl", toLines({ sourceId: "bad", messages: [] }));
     fake.failWith(({ url }, body) =>
       url === "/api/ingest" && zstdText(body).includes('"bad"')
         ? problem(400, { error: "invalid_request" })
@@ -118,9 +118,9 @@ describe("watch", () => {
     const watching = start(["watch"]);
     const gone = ended(watching);
     await wrote(watching, /Not sent: unknown bad/);
-    await writeBelow(home, claudePath(2), linesOf(...claudeLines(makeId(2), 1)));
+    await writeBelow(home, claudePath(2), toLines(...claudeLines(makeId(2), 1)));
     await wrote(watching, /1 new/);
-    await writeBelow(home, claudePath(3), linesOf(...claudeLines(makeId(3), 1)));
+    await writeBelow(home, claudePath(3), toLines(...claudeLines(makeId(3), 1)));
     await wrote(watching, /1 new/);
     watching.kill("SIGINT");
     const { code, errors } = await gone;

@@ -7,7 +7,7 @@ import { resume } from "../../cli/commands/resume.ts";
 import type { Context } from "../../cli/context.ts";
 import { readConversation } from "../../cli/resume/archived.ts";
 import { startCopies } from "./copies.ts";
-import { linesOf, parseAll, told } from "./home.ts";
+import { parseAll, toLines, told } from "./home.ts";
 import { runInside } from "./inside.ts";
 
 const id = "6f1c0000-0000-4000-8000-000000000001";
@@ -225,7 +225,7 @@ const answer = (uuid: string, parentUuid: string, content: object[]) => ({
   ...{ type: "assistant", uuid, parentUuid, sessionId: id, cwd: "/old" },
   message: { role: "assistant", id: "m", content, usage: { input_tokens: 1, output_tokens: 2 } },
 });
-const copied = linesOf(
+const copied = toLines(
   { type: "user", uuid: "u1", parentUuid: null, sessionId: id, cwd: "/old", message: { role: "user", content: "Go." } },
   answer("a1", "u1", [{ type: "thinking", thinking: "Hm.", signature: "s" }]),
   answer("a2", "a1", [
@@ -263,7 +263,7 @@ test("of a Codex copy the encrypted reasoning goes, also in what a compaction ke
   const { server, host, clean } = await world("codex-cli", []);
   const reasoning = { type: "reasoning", summary: [], encrypted_content: "e" };
   const message = { type: "message", role: "user", content: [{ type: "input_text", text: "Go." }] };
-  const rollout = linesOf(
+  const rollout = toLines(
     {
       timestamp: "2026-11-01T10:00:00.000Z",
       type: "session_meta",

@@ -11,7 +11,7 @@ import { isOlder } from "../../cli/resume/agents.ts";
 import { checkPaths } from "../../cli/resume/paths.ts";
 import { nameClaudeProject } from "../../cli/resume/places.ts";
 import { startCopies } from "./copies.ts";
-import { linesOf, parseAll, writeBelow } from "./home.ts";
+import { parseAll, toLines, writeBelow } from "./home.ts";
 import { runInside } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 
@@ -19,11 +19,11 @@ const id = "6f1c0000-0000-4000-8000-000000000001";
 /** Bytes that a text or JSON would not bring back: an escaped lone surrogate, a NUL, a number, no end of line. */
 const odd = `{"type":"user","n":1.0,"text":"\\ud800 \\u0000 /home/ada/api"}\n{"open":`;
 const claudeFiles = {
-  [`projects/-home-ada-api/${id}.jsonl`]: [linesOf(...claudeLines(id, 2)), odd],
+  [`projects/-home-ada-api/${id}.jsonl`]: [toLines(...claudeLines(id, 2)), odd],
   [`projects/-home-ada-api/${id}/subagents/agent-a1.jsonl`]: "sub-agent\n",
   [`projects/-home-ada-api/${id}/tool-results/b.txt`]: Buffer.from([0, 255, 10]),
 };
-const whole = linesOf(...claudeLines(id, 2)) + odd;
+const whole = toLines(...claudeLines(id, 2)) + odd;
 
 async function back(host: Host, words: string[] = [id], values: Context["values"] = {}) {
   const { code, output, errors, message } = await runInside(resume, host, { words, values: { json: true, ...values } });
@@ -85,7 +85,7 @@ test("Spoor reads a restored session as the one that it has, so that pushing it 
   const thread = "0199aaaa-0000-7000-8000-000000000001";
   const main = `projects/-home-ada-api/${id}.jsonl`;
   const rollout = `sessions/2026/11/01/rollout-2026-11-01T10-00-00-${thread}.jsonl`;
-  const texts = { [main]: linesOf(...claudeLines(id, 3)), [rollout]: linesOf(...codexLines(thread, 3)) };
+  const texts = { [main]: toLines(...claudeLines(id, 3)), [rollout]: toLines(...codexLines(thread, 3)) };
   const before = await server.makeHome({
     [`.claude/${main}`]: texts[main] ?? "",
     [`.codex/${rollout}`]: texts[rollout] ?? "",

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { resume } from "../../cli/commands/resume.ts";
-import { linesOf, makeHome } from "./home.ts";
+import { makeHome, toLines } from "./home.ts";
 import { runInside } from "./inside.ts";
 
 const id = "6f1c0000-0000-4000-8000-000000000001";
@@ -49,7 +49,7 @@ const kept = `{"type": "user", "n": 1.0, "uuid": "u1", "parentUuid": null, "mess
 `;
 
 test("thoughts go from the one that the API refused on, after a copy; what is before stays byte for byte", async () => {
-  const rest = linesOf(
+  const rest = toLines(
     user("u2", "a2"),
     said("a3", "u2", thought("s2")),
     said("a4", "a3", thought("s3"), text),
@@ -74,7 +74,7 @@ test("thoughts go from the one that the API refused on, after a copy; what is be
 });
 
 test("a thought without its signature is bad, whatever the API says later", async () => {
-  const rest = linesOf(
+  const rest = toLines(
     user("u2", "a2"),
     said("a3", "u2", thought(), text),
     user("u3", "a3"),
@@ -87,7 +87,7 @@ test("a thought without its signature is bad, whatever the API says later", asyn
 
 test("a refusal that names no place, or one without a thought, takes all thoughts", async () => {
   for (const place of ["somewhere", "messages.0.content.0", "messages.90.content.1"]) {
-    const { text: now } = await mend(kept + linesOf(user("u2", "a2"), refusal("e1", "u2", place)));
+    const { text: now } = await mend(kept + toLines(user("u2", "a2"), refusal("e1", "u2", place)));
     expect([place, now.includes('thinking":')]).toEqual([place, false]);
     expect(links(now)[1]).toEqual(["a2", "u1"]);
   }

@@ -9,7 +9,7 @@ import { getLogPath, readLastLines } from "../../cli/service/log.ts";
 import { saveState } from "../../cli/service/state.ts";
 import { forgetTroubles, noteTrouble, notify, readTroubles } from "../../cli/service/troubles.ts";
 import { startFake } from "./fake-server.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { bundle, hurried, makeMachine } from "./machine.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId, problem } from "./world.ts";
@@ -35,7 +35,7 @@ async function world() {
       JSON.stringify({ deviceId: "d", server: fake.url, accounts: { [fake.url]: { token, userId: "u1" } } }),
     );
   await logIn("spoor_first");
-  await writeBelow(machine.home, claudePath(1), linesOf(...claudeLines(makeId(1), 1)));
+  await writeBelow(machine.home, claudePath(1), toLines(...claudeLines(makeId(1), 1)));
   /** Starts the service. @returns what stops it and tells its exit code */
   const begin = async (paces: Record<string, number> = {}) => {
     await writeFile(machine.file, hurried(client, paces).replaceAll("@SPOOR_SERVER@", fake.url));
@@ -234,7 +234,7 @@ describe("spoor service", () => {
     expect(await readTroubles(host)).toEqual([]);
     await saveState(host, { pid: process.pid, version: "1", server: fake.url, startedAt: new Date().toISOString() });
     const log = await readFile(getLogPath(host), "utf8");
-    await writeBelow(home, claudePath(2), linesOf(...claudeLines(makeId(2), 1)));
+    await writeBelow(home, claudePath(2), toLines(...claudeLines(makeId(2), 1)));
     await run(["service", "hook", "claude-code"]);
     await sleep(300);
     expect([fake.archive.size, await readFile(getLogPath(host), "utf8")]).toEqual([1, log]);

@@ -18,7 +18,7 @@ import { runTool } from "../../cli/install/tools.ts";
 import { ProjectRules } from "../../cli/projects/rules.ts";
 import { parseInput } from "../../cli/sessions/inputs.ts";
 import { makeDatabase } from "./databases.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 import { pushInside, worldInside } from "./inside.ts";
 
 const settingsFile = ".config/spoor/settings.json";
@@ -34,7 +34,7 @@ test("a session of a project that is left out is not sent in parts either, behin
   await writeBelow(
     home,
     ".local/share/spoor/jsonl/x.jsonl",
-    linesOf(one("a", "api"), one("b", "web"), one("c", "api")),
+    toLines(one("a", "api"), one("b", "web"), one("c", "api")),
   );
   await writeBelow(home, settingsFile, excluding("web"));
   expect(await pushInside(host)).toMatchObject({ code: 0, sent: { sessions: 2 }, projectsLeftOut: 1 });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { until } from "../faults/wait.ts";
 import { ended, wrote } from "../support/client.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
@@ -15,7 +15,7 @@ const state = ".local/state/spoor";
 /** A world with the first lines of session 1, and what was sent of it: how many messages, and after how many. */
 async function begun(count: number, options: Parameters<typeof world>[1] = {}) {
   const made = await world(0, options);
-  const path = await writeBelow(made.home, claudePath(1), linesOf(...lines.slice(0, count)));
+  const path = await writeBelow(made.home, claudePath(1), toLines(...lines.slice(0, count)));
   const sent = () =>
     made.fake.uploads.flatMap(({ traces }) => traces.map(({ append, messages }) => [append?.count, messages.length]));
   const watch = () => {
@@ -35,7 +35,7 @@ test("two that watch, and pushes beside them, send each message once", { timeout
   const { path, watch, sent, push, stored } = await begun(4);
   await Promise.all([watch(), watch()].map((one) => wrote(one, /Watching/)));
   for (const [at, line] of lines.slice(4, 24).entries()) {
-    await appendFile(path, linesOf(line));
+    await appendFile(path, toLines(line));
     if (at % 10 === 0) expect(await push()).toMatchObject({ code: 0, left: [] });
     await sleep(50);
   }
@@ -60,11 +60,11 @@ test("a state folder that is deleted or made old under watch costs bytes at most
     vi.waitFor(() => cp(join(home, from), join(home, to), { recursive: true }), { timeout: 5000 });
   await copy(state, "old");
   await remove();
-  await appendFile(path, linesOf(...lines.slice(4, 8)));
+  await appendFile(path, toLines(...lines.slice(4, 8)));
   await stored(8);
   await remove();
   await copy("old", state);
-  await appendFile(path, linesOf(...lines.slice(8, 12)));
+  await appendFile(path, toLines(...lines.slice(8, 12)));
   await stored(12);
   // What comes after it is sent whole if the sender has ended meanwhile, and appended otherwise.
   expect(sent()[0]).toEqual([undefined, 4]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Message } from "../../cli/adapters/adapter.ts";
 import { makeNotice, makeThought, makeToolCall } from "../../cli/adapters/messages.ts";
 import { TrivialCheck } from "../../common/evidence/trivial.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { world } from "./world.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
@@ -68,7 +68,7 @@ test("the mark is sent with the session, and is gone once it has content, also w
     return writeBelow(
       home,
       ".local/share/spoor/jsonl/x.jsonl",
-      linesOf(
+      toLines(
         { sourceId: "a", messages: numbered },
         { sourceId: "b", messages: numbered, metadata: { kind: "own" } },
         { sourceId: "c", messages: numbered, metadata: { cwd: "/srv" } },

@@ -9,7 +9,7 @@ import { agreeToPlainHttp } from "../../cli/server/origin.ts";
 import { readSettings } from "../../cli/settings.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { startFake } from "./fake-server.ts";
-import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { makeHome, toLines, writeBelow } from "./home.ts";
 import { claudePath, problem, world } from "./world.ts";
 
 const account = (token: string) => {
@@ -241,7 +241,7 @@ describe("no output has the token", () => {
     "of any command, where the server's fault is %s",
     async (name) => {
       const { run, fake, home } = await world(1);
-      await writeBelow(home, claudePath(2), linesOf({ type: token }, { type: token.toLowerCase() }));
+      await writeBelow(home, claudePath(2), toLines({ type: token }, { type: token.toLowerCase() }));
       const stored = { deviceId: "d", server: fake.url, accounts: { [fake.url]: account(token) } };
       fake.failWith(({ headers }) => faults[name]((headers.authorization ?? `Bearer ${token}`).replace("Bearer ", "")));
       for (const [index, words] of commands.entries()) {
@@ -258,7 +258,7 @@ describe("no output has the token", () => {
 
   test("of telemetry, where a file has one as a type", async () => {
     const { run, fake, home } = await world(1);
-    await writeBelow(home, claudePath(2), linesOf({ type: token }, { type: "hologram" }));
+    await writeBelow(home, claudePath(2), toLines({ type: token }, { type: "hologram" }));
     const { output } = await run(["scan", "--show-telemetry"], { SPOOR_TOKEN: token });
     expect(output + JSON.stringify(fake.telemetry)).not.toContain(token);
     expect(fake.telemetry).toEqual([

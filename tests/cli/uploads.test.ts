@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
@@ -17,7 +17,7 @@ describe("an upload", () => {
 
   test("is gzip where the server accepts nothing else, also for a session in many pieces", async () => {
     const { fake, push, home } = await world(1, { limits: { contentEncodings: ["gzip"] } });
-    await writeBelow(home, claudePath(5), linesOf(...claudeLines(makeId(5), 500, { text: "word ".repeat(5000) })));
+    await writeBelow(home, claudePath(5), toLines(...claudeLines(makeId(5), 500, { text: "word ".repeat(5000) })));
     await push();
     expect(fake.uploads.map(({ encoding }) => encoding)).toEqual(["gzip", "gzip"]);
     expect(fake.archive.get(`claude-code/${makeId(5)}`)).toBe(2000);
@@ -38,7 +38,7 @@ describe("an upload", () => {
     const path = join(home, claudePath(1));
     const before = await readFile(path, "utf8");
     await push();
-    await appendFile(path, linesOf(...claudeLines(makeId(1), 2).slice(4)));
+    await appendFile(path, toLines(...claudeLines(makeId(1), 2).slice(4)));
     await push();
     await writeBelow(home, claudePath(1), before);
     await push();
@@ -47,7 +47,7 @@ describe("an upload", () => {
 
   test("has the sessions that --since, --source and --project select", async () => {
     const { push, home } = await world(2);
-    await writeBelow(home, `.codex/sessions/rollout-${makeId(3)}.jsonl`, linesOf(...codexLines(makeId(3), 1)));
+    await writeBelow(home, `.codex/sessions/rollout-${makeId(3)}.jsonl`, toLines(...codexLines(makeId(3), 1)));
     await utimes(join(home, claudePath(1)), new Date(), new Date(Date.now() - 3 * 86_400_000));
     const dry = async (...words: string[]) =>
       (await push("--dry-run", ...words)).sessions.map(({ sourceId }) => Number(sourceId.slice(-2))).sort();
@@ -63,7 +63,7 @@ describe("an upload", () => {
   test("can be a file named as an argument", async () => {
     const { fake, home, push } = await world(1);
     const trace = { source: "own", sourceId: "a", messages: [{ position: 0, content: "Hi" }] };
-    const path = await writeBelow(home, "export.jsonl", linesOf(trace));
+    const path = await writeBelow(home, "export.jsonl", toLines(trace));
     expect((await push(path)).code).toBe(0);
     expect([...fake.archive.keys()]).toEqual(["own/a"]);
     expect((await push(join(home, "none.jsonl"))).code).toBe(2);
@@ -84,7 +84,7 @@ describe("local state and telemetry", () => {
 
   test("telemetry has only counts and type names, and can be switched off", async () => {
     const { fake, home, run } = await world();
-    await writeBelow(home, claudePath(4), linesOf({ type: "hologram" }, { type: "/home/ada/secret plan" }));
+    await writeBelow(home, claudePath(4), toLines({ type: "hologram" }, { type: "/home/ada/secret plan" }));
     await run(["push"]);
     expect(fake.telemetry).toEqual([
       expect.objectContaining({

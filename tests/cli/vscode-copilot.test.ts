@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { vscodeCopilot } from "../../cli/adapters/vscode-copilot/adapter.ts";
-import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 import { answer, at, chats, request, session, shownCall, start, user, workspace } from "./vscode-chats.ts";
 
 const turn = request(
@@ -147,7 +147,7 @@ test("a turn has its question, thoughts, calls with what the model got, model, t
 
 test("of copies of a session the latest is read, in one folder the log; all editors and windows are searched", async () => {
   const one = (text: string) => JSON.stringify(session([request(1, [answer(text)])]));
-  const lines = (text: string) => linesOf({ kind: 0, v: session([request(1, [answer(text)])]) });
+  const lines = (text: string) => toLines({ kind: 0, v: session([request(1, [answer(text)])]) });
   const files = {
     [`${user}/globalStorage/emptyWindowChatSessions/moved.jsonl`]: lines("old"),
     [`${chats}/both.json`]: one("older"),

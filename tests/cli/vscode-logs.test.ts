@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { vscodeCopilot } from "../../cli/adapters/vscode-copilot/adapter.ts";
-import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, makeHome, parseAll, toLines, writeBelow } from "./home.ts";
 import { answer, chats, request, session, texts, workspace } from "./vscode-chats.ts";
 
 /** Applies the lines of a log as the editor does, simply. */
@@ -45,7 +45,7 @@ test("a log is replayed as the editor does, and each request is sent once it is 
   const whole = replayed(log);
   const host = await makeHome({
     ...workspace,
-    [`${chats}/log.jsonl`]: linesOf(...log),
+    [`${chats}/log.jsonl`]: toLines(...log),
     [`${chats}/whole.json`]: JSON.stringify(whole),
   });
   const { sessions, counts, unhandled } = await parseAll(vscodeCopilot, host);
@@ -75,7 +75,7 @@ test("drift and cut-off files fail nothing, and are counted; a session that grew
     [1],
   ];
   const host = await makeHome({
-    [`${chats}/a.jsonl`]: `${linesOf(...odd)}{"kind":1,"k":["customTi`,
+    [`${chats}/a.jsonl`]: `${toLines(...odd)}{"kind":1,"k":["customTi`,
     [`${chats}/b.json`]: JSON.stringify(session([request(1, [answer("Hi")])])).slice(0, -1),
     [`${chats}/c.json`]: "no JSON",
   });
@@ -86,7 +86,7 @@ test("drift and cut-off files fail nothing, and are counted; a session that grew
   ]);
   expect(counts.invalid).toBeGreaterThanOrEqual(4);
   const before = await discoverAll(vscodeCopilot, host);
-  await writeBelow(host.home, `${chats}/a.jsonl`, linesOf(...odd, { kind: 1, k: ["customTitle"], v: "x" }));
+  await writeBelow(host.home, `${chats}/a.jsonl`, toLines(...odd, { kind: 1, k: ["customTitle"], v: "x" }));
   const after = await discoverAll(vscodeCopilot, host);
   expect(after.filter(({ stamp }, index) => stamp !== before[index]?.stamp)).toHaveLength(1);
 });

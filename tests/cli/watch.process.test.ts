@@ -8,13 +8,13 @@ import { until } from "../faults/wait.ts";
 import { ended, wrote } from "../support/client.ts";
 import { isLong, longTest } from "../support/long.ts";
 import { makeDatabase } from "./databases.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { hurried } from "./machine.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
 const key = (number: number) => `claude-code/${makeId(number)}`;
-const turns = (number: number, from: number, to: number) => linesOf(...claudeLines(makeId(number), to).slice(from * 4));
+const turns = (number: number, from: number, to: number) => toLines(...claudeLines(makeId(number), to).slice(from * 4));
 
 /** A preload for Node. */
 const preload = (script: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` });
@@ -41,7 +41,7 @@ async function watched(sessions: number, environment: Record<string, string> = {
 }
 
 /** The processes that a process has started. */
-const childrenOf = (pid = 0): number[] => {
+const listChildren = (pid = 0): number[] => {
   try {
     return execFileSync("pgrep", ["-P", String(pid)])
       .toString()
@@ -67,7 +67,7 @@ describe("watch", { timeout: 90_000 }, () => {
     await writeBelow(
       home,
       `.codex/sessions/2026/11/01/rollout-${makeId(5)}.jsonl`,
-      linesOf(...codexLines(makeId(5), 1)),
+      toLines(...codexLines(makeId(5), 1)),
     );
     await stored(`codex-cli/${makeId(5)}`, 4);
     await appendFile(join(home, `.codex/sessions/2026/11/01/rollout-${makeId(5)}.jsonl`), codexEnd);
@@ -109,14 +109,14 @@ describe("watch", { timeout: 90_000 }, () => {
         .run(JSON.stringify([{ type: "text", text }]));
     say("One.");
     await stored("goose/s1", 1);
-    await until(20, "the sender has ended", () => childrenOf(watching.pid).length === 0);
+    await until(20, "the sender has ended", () => listChildren(watching.pid).length === 0);
     say("Two.");
     await stored("goose/s1", 2);
-    await until(30, "the sender has ended, woken by nothing of its own", () => childrenOf(watching.pid).length === 0);
+    await until(30, "the sender has ended, woken by nothing of its own", () => listChildren(watching.pid).length === 0);
     const { length } = fake.requests;
     for (const name of [".bash_history", "notes.txt"]) await writeBelow(home, name, "Nothing.");
     await sleep(500);
-    expect([fake.requests.length, childrenOf(watching.pid)]).toEqual([length, []]);
+    expect([fake.requests.length, listChildren(watching.pid)]).toEqual([length, []]);
     await writeBelow(home, ".aider.chat.history.md", aiderChat);
     await until(20, "the chat", () => [...fake.archive.keys()].some((one) => one.startsWith("aider/")));
   });
@@ -136,14 +136,14 @@ describe("watch", { timeout: 90_000 }, () => {
     "keeps no memory of sending, and ends with its sender",
     async () => {
       const { watching, path, stored, done } = await watched(1);
-      await until(20, "the sender has ended", () => childrenOf(watching.pid).length === 0);
+      await until(20, "the sender has ended", () => listChildren(watching.pid).length === 0);
       await appendFile(path, turns(1, 1, 2));
       await stored(key(1), 8);
-      const [sender = 0] = childrenOf(watching.pid);
+      const [sender = 0] = listChildren(watching.pid);
       process.kill(sender, "SIGKILL");
       await appendFile(path, turns(1, 2, 3));
       await stored(key(1), 12);
-      const [next = 0] = childrenOf(watching.pid);
+      const [next = 0] = listChildren(watching.pid);
       expect([next > 0, next === sender]).toEqual([true, false]);
       watching.kill("SIGKILL");
       await done;
@@ -179,7 +179,7 @@ describe("watch", { timeout: 90_000 }, () => {
     const quiet = async () => {
       const { length } = fake.requests;
       await sleep(500);
-      return fake.requests.length === length && childrenOf(watching.pid).length === 0;
+      return fake.requests.length === length && listChildren(watching.pid).length === 0;
     };
     await until(20, "its first rounds are over", quiet);
     await appendFile(path, turns(1, 1, 2));
@@ -211,7 +211,7 @@ const gooseSchema = `PRAGMA journal_mode = WAL;
 const aiderChat =
   "\n# aider chat started at 2026-11-01 10:00:00\n\n#### Why does it fire twice?  \n\nIt is never cleared.\n";
 
-const codexEnd = linesOf(...codexLines(makeId(5), 2).slice(2 + 5));
+const codexEnd = toLines(...codexLines(makeId(5), 2).slice(2 + 5));
 
 const isRunning = (pid: number): boolean => {
   try {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectRules } from "../../cli/projects/rules.ts";
 import { findGitDir, findRepository } from "../../cli/projects/worktrees.ts";
-import { linesOf, makeHome, writeBelow } from "./home.ts";
+import { makeHome, toLines, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
 
@@ -43,7 +43,7 @@ test("a relative path and a bare repository are known; submodules, other files a
 test("a worktree's session names its repository, and has the repository's name", async () => {
   const { home, fake, push } = await world(0);
   await writeBelow(home, "code/api-fix/.git", gitFile(`${home}/code/api`));
-  await writeBelow(home, claudePath(1), linesOf(...claudeLines(makeId(1), 1, { cwd: `${home}/code/api-fix` })));
+  await writeBelow(home, claudePath(1), toLines(...claudeLines(makeId(1), 1, { cwd: `${home}/code/api-fix` })));
   await push();
   expect(fake.uploads[0]?.traces[0]).toMatchObject({
     project: "api",

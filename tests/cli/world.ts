@@ -3,7 +3,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { clientFile } from "#server/build/stamps";
 import { ended, provideClient } from "../support/client.ts";
 import { startFake } from "./fake-server.ts";
-import { linesOf, writeBelow } from "./home.ts";
+import { toLines, writeBelow } from "./home.ts";
 import { runInProcess } from "./in-process.ts";
 import { claudeLines } from "./sessions.ts";
 
@@ -35,7 +35,7 @@ export async function world(
   const fake = await startFake(options);
   const client = await provideClient(program);
   for (let number = 1; number <= sessions; number++) {
-    await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(makeId(number), number)));
+    await writeBelow(client.home, claudePath(number), toLines(...claudeLines(makeId(number), number)));
   }
   const environment = { SPOOR_URL: fake.url, SPOOR_TOKEN: "spoor_test" };
   const start = (words: string[], more: Record<string, string> = {}) =>

@@ -3,7 +3,7 @@ import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { zed } from "../../cli/adapters/zed/adapter.ts";
-import { makeDatabase, tally, tokensOf } from "./databases.ts";
+import { countTokens, makeDatabase, tally } from "./databases.ts";
 import { discoverAll, makeHome, parseAll, told } from "./home.ts";
 
 const at = "2026-11-01T10:00:00Z";
@@ -137,7 +137,7 @@ test("counts are those of the thread's JSON; only the thread that was written ge
     result: text.split('"tool_name":').length - 1,
     assistant: 60,
   });
-  expect(tokensOf(sessions[0]?.messages ?? [], "outputTokens")).toBe(20);
+  expect(countTokens(sessions[0]?.messages ?? [], "outputTokens")).toBe(20);
   expect(sessions[1]?.ending.metadata).toMatchObject({ parent: "a" });
   put(db, "b", { ...thread, messages: many }, "a", "2026-11-01T12:00:00Z");
   const after = await discoverAll(zed, host);

@@ -15,7 +15,7 @@ type Stage = {
 };
 
 /** Instructions with their continued lines joined; comments and empty lines are left out. */
-function instructionsOf(text: string): [name: string, rest: string][] {
+function listInstructions(text: string): [name: string, rest: string][] {
   const lines = text
     .replaceAll(/^\s*#.*\n/gm, "")
     .replaceAll("\\\n", " ")
@@ -42,7 +42,7 @@ async function contextFiles(): Promise<string[]> {
 export async function buildImage(file: string, folder: string, say: (line: string) => void): Promise<Stage> {
   const stages = new Map<string, Stage>();
   let stage: Stage | undefined;
-  for (const [name, rest] of instructionsOf(await readFile(file, "utf8"))) {
+  for (const [name, rest] of listInstructions(await readFile(file, "utf8"))) {
     const startedAt = Date.now();
     if (name === "FROM") {
       const alias = / AS (\S+)$/.exec(rest)?.[1] ?? "last";

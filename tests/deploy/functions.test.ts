@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
-import { asResponse, bearer, expectProblem, openRequest, senderOf } from "../api/client.ts";
+import { asResponse, bearer, expectProblem, makeSender, openRequest } from "../api/client.ts";
 import { seconds, until } from "../faults/wait.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { get, jobEnd, logIn, makeUser, setupToken } from "../support/server.ts";
@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 const send = (body: Uint8Array<ArrayBuffer> | string, headers: Record<string, string> = {}) =>
-  senderOf(host.server, token)(body, headers);
+  makeSender(host.server, token)(body, headers);
 const cron = () => fetch(`${host.url}/api/cron`, { headers: bearer(setupToken) });
 
 test("sessions arrive whole, each within two seconds where nothing is killed meanwhile", {

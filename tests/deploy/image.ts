@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbedded } from "#lib/db/embedded/embedded";
 import { freePort } from "#lib/db/embedded/ports";
 import { buildIfNeeded } from "#server/build/build";
-import { cookiesOf, fieldsOf, sendForm } from "../support/form.ts";
+import { getCookies, getFields, sendForm } from "../support/form.ts";
 import { buildImage } from "./dockerfile.ts";
 
 /** debian:bookworm-slim, by its own manifest: what the last stage begins with. */
@@ -66,9 +66,9 @@ const json = (body: unknown, headers: Record<string, string> = {}) => ({
 async function signUp(): Promise<string> {
   const account = { name: "Ada", email: "ada@example.org", password: "correct horse battery" };
   const path = `/setup?token=${encodeURIComponent(setupToken)}`;
-  const fields = fieldsOf(await (await fetch(BASE_URL + path)).text());
+  const fields = getFields(await (await fetch(BASE_URL + path)).text());
   const response = await sendForm({ url: BASE_URL }, path, { ...fields, ...account });
-  const cookie = cookiesOf(response);
+  const cookie = getCookies(response);
   check("the first account is made on its page", cookie.includes("authlib.session_token"));
   return cookie;
 }
@@ -84,7 +84,7 @@ async function logIn(pageOf: string, formTo: string, Cookie: string): Promise<st
     Host: new URL(BASE_URL).host,
     "X-Forwarded-Host": new URL(BASE_URL).host,
   };
-  await sendForm({ url: formTo }, path, fieldsOf(page, "approve"), headers);
+  await sendForm({ url: formTo }, path, getFields(page, "approve"), headers);
   const polled = await fetch(`${BASE_URL}/api/cli/device/poll?deviceCode=${started.deviceCode}`);
   return polled.status === 200 ? (await polled.json()).token : "";
 }

@@ -68,7 +68,7 @@ test("sign-in with GitHub is offered where its keys are set, and starts with thi
 });
 
 describe("a browser", () => {
-  const expiryOf = async (page: Page, name: string) =>
+  const readExpiry = async (page: Page, name: string) =>
     (await page.context().cookies()).find((cookie) => cookie.name === `authlib.${name}`)?.expires;
 
   test.each([
@@ -86,7 +86,7 @@ describe("a browser", () => {
     await field("Password", guest).fill(owner.password);
     await button("Sign in", guest).click();
     await guest.waitForURL(`${server.url}/traces`);
-    const expires = await expiryOf(guest, "session_token");
+    const expires = await readExpiry(guest, "session_token");
     if (days === undefined) expect(expires).toBe(-1);
     else expect(Math.round(((expires ?? 0) - Date.now() / 1000) / 86_400)).toBe(days);
     await guest.context().close();
@@ -99,7 +99,7 @@ describe("a browser", () => {
     await field("and remember this browser", guest).setChecked(chosen);
     await button("Sign in with GitHub", guest).click();
     await guest.waitForURL(/^https:\/\/github\.com/);
-    expect(await expiryOf(guest, "dont_remember")).toBe(chosen ? undefined : -1);
+    expect(await readExpiry(guest, "dont_remember")).toBe(chosen ? undefined : -1);
     await guest.context().close();
   });
 });

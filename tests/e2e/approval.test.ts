@@ -3,7 +3,7 @@ import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { signIn } from "../support/browser.ts";
-import { fieldsOf } from "../support/form.ts";
+import { getFields } from "../support/form.ts";
 import { get, owner, post, someAddress } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
@@ -62,8 +62,8 @@ describe("/devices", () => {
   });
 
   test("a token by hand uploads and reads unless the person ticks otherwise, and the list says what each may", async () => {
-    const scopesOf = async (token: string) => (await (await get(server, "/api/cli/session", token)).json()).scopes;
-    expect(await scopesOf(await tokenByHand("usual"))).toEqual(["ingest", "read"]);
+    const readScopes = async (token: string) => (await (await get(server, "/api/cli/session", token)).json()).scopes;
+    expect(await readScopes(await tokenByHand("usual"))).toEqual(["ingest", "read"]);
     await open("/devices");
     await field("Machine").fill("cleaner");
     for (const name of [/^Upload/, /^Read/]) await page.getByRole("checkbox", { name }).uncheck();
@@ -73,7 +73,7 @@ describe("/devices", () => {
     await page.getByRole("checkbox", { name: /^Delete/ }).check();
     await button("Create token").click();
     const token = String(await page.locator("pre", { hasText: /^spoor_/ }).textContent()).trim();
-    expect(await scopesOf(token)).toEqual(["delete"]);
+    expect(await readScopes(token)).toEqual(["delete"]);
     const rows = page.getByRole("list", { name: "Machines" }).getByRole("listitem");
     await rows.filter({ hasText: "cleaner" }).getByText("may delete", { exact: true }).waitFor();
     await rows.filter({ hasText: "usual" }).getByText("may upload and read", { exact: true }).waitFor();
@@ -244,7 +244,7 @@ describe("an approval", () => {
     headers: Record<string, string>,
     by = page,
   ) {
-    const multipart = fieldsOf(html, "approve");
+    const multipart = getFields(html, "approve");
     expect(Object.keys(multipart).length).toBeGreaterThan(1);
     await by.request.post(login.verificationUriComplete, {
       multipart,

@@ -2,7 +2,7 @@ import { appendFile, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { linesOf, writeBelow } from "../cli/home.ts";
+import { toLines, writeBelow } from "../cli/home.ts";
 import { makeMachine } from "../cli/machine.ts";
 import { claudeLines, claudeMessagesPerTurn, codexLines } from "../cli/sessions.ts";
 import { provideBrowser, signIn } from "../support/browser.ts";
@@ -89,11 +89,11 @@ describe("a new machine", () => {
 
   test("a push archives every session, and the next one has nothing new", async () => {
     for (const number of [1, 2, 3])
-      await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(makeId(number), number)));
+      await writeBelow(client.home, claudePath(number), toLines(...claudeLines(makeId(number), number)));
     await writeBelow(
       client.home,
       `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${makeId(4)}.jsonl`,
-      linesOf(...codexLines(makeId(4), 2)),
+      toLines(...codexLines(makeId(4), 2)),
     );
     const { code, output } = await client.run(["push"]);
     expect([code, output]).toEqual([0, expect.stringContaining("Sent 4 sessions with 32 messages")]);
@@ -116,7 +116,7 @@ describe("a new machine", () => {
   });
 
   test("a session that grew is sent again; without its record everything is, which changes nothing", async () => {
-    await appendFile(join(client.home, claudePath(1)), linesOf(...claudeLines(makeId(1), 2).slice(4)));
+    await appendFile(join(client.home, claudePath(1)), toLines(...claudeLines(makeId(1), 2).slice(4)));
     const grown = JSON.parse((await client.run(["push", "--json"])).output);
     expect(grown).toMatchObject({ same: 3, sent: { sessions: 1, updated: 1, created: 0 } });
     const forgetful = { XDG_STATE_HOME: join(client.home, "elsewhere") };
@@ -141,7 +141,7 @@ describe("a new machine", () => {
     // More than the 8 MiB from which on it is, in few messages or in many.
     const [turns, sentences] = isLong ? [3000, 300] : [600, 900];
     const large = claudeLines(makeId(90), turns, { text: "A long question. ".repeat(sentences) });
-    await writeBelow(client.home, claudePath(90), linesOf(...large));
+    await writeBelow(client.home, claudePath(90), toLines(...large));
     const { code, output } = await client.run(["push", "--json"]);
     expect([code, JSON.parse(output).sent]).toEqual([0, expect.objectContaining({ created: 1, written: 4 * turns })]);
     expect((await archive(token)).get(makeId(90))?.messageCount).toBe(4 * turns);
@@ -160,7 +160,7 @@ describe("the line of the README", () => {
         *disable*) kill "$(cat "$HOME.pid")";;
       esac`,
     });
-    await writeBelow(home, claudePath(400), linesOf(...claudeLines(makeId(400), 2)));
+    await writeBelow(home, claudePath(400), toLines(...claudeLines(makeId(400), 2)));
     const before = await tree();
     const startedAt = performance.now();
     const line = `curl -fsSO ${server.url}/spoor.mjs && node spoor.mjs install --yes`;
@@ -211,9 +211,9 @@ test("the pictures of an agent's file come to the server with their messages, on
     expect([code, errors]).toEqual([0, ""]);
     return JSON.parse(output).sent;
   };
-  const path = await writeBelow(other.home, claudePath(500), linesOf(...lines.slice(0, 8)));
+  const path = await writeBelow(other.home, claudePath(500), toLines(...lines.slice(0, 8)));
   expect(await push()).toMatchObject({ sessions: 1, pictures: 2, refusedPictures: 0 });
-  await appendFile(path, linesOf(...lines.slice(8)));
+  await appendFile(path, toLines(...lines.slice(8)));
   expect(await push()).toMatchObject({ sessions: 1, pictures: 1 });
   const id = (await archive(token)).get(makeId(500))?.id;
   const { messages } = await (await get(server, `/api/traces/${id}/messages`, token)).json();
@@ -232,7 +232,7 @@ describe("a push that is killed", () => {
     const numbers = Array.from({ length: isLong ? 60 : 20 }, (_, index) => 100 + index);
     for (const number of numbers) {
       const text = "Why does the retry timer fire twice? ".repeat(150);
-      await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(makeId(number), 40, { text })));
+      await writeBelow(client.home, claudePath(number), toLines(...claudeLines(makeId(number), 40, { text })));
     }
     for (const milliseconds of [120, 200, 300, 450, 700]) {
       const push = client.start(["push"]);
@@ -258,9 +258,9 @@ describe("watch", () => {
     try {
       await wrote(watching, /Watching/);
       for (const [number, content, messages] of [
-        [200, linesOf(...claudeLines(makeId(200), 1)), 4],
-        [200, linesOf(...claudeLines(makeId(200), 2).slice(4)), 8],
-        [201, linesOf(...claudeLines(makeId(201), 1)), 4],
+        [200, toLines(...claudeLines(makeId(200), 1)), 4],
+        [200, toLines(...claudeLines(makeId(200), 2).slice(4)), 8],
+        [201, toLines(...claudeLines(makeId(201), 1)), 4],
       ] as const) {
         const startedAt = performance.now();
         await appendFile(await touched(claudePath(number)), content);
@@ -285,7 +285,7 @@ describe("watch", () => {
 describe("a revoked token", () => {
   test("ends a push with 3; after the next login it continues", async () => {
     await client.run(["logout"]);
-    await writeBelow(client.home, claudePath(300), linesOf(...claudeLines(makeId(300), 1)));
+    await writeBelow(client.home, claudePath(300), toLines(...claudeLines(makeId(300), 1)));
     const revoked = await logIn(server, userId, "short-lived");
     await fetch(`${server.url}/api/cli/session`, { method: "DELETE", headers: { Authorization: `Bearer ${revoked}` } });
     const refused = await client.run(["push"], { SPOOR_TOKEN: revoked });

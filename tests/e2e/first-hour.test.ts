@@ -155,6 +155,7 @@ describe("a stranger's first hour", () => {
     const { rows } = await pool().query<{ id: string }>("select id from trace where deleted_at is null limit 1");
     await page.goto(`${server.url}/traces/${rows[0]?.id}`);
     const open = () => pool().query("select 1 from trace where id = $1 and deleted_at is null", [rows[0]?.id]);
+    await page.getByLabel("More about this session").click();
     await button("Delete").click();
     await page.getByText("It won’t be uploaded again").waitFor();
     expect((await open()).rowCount).toBe(1);

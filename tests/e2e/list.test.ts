@@ -231,6 +231,7 @@ test("without script, the list folds what a session started, and the reader lead
   await link("Session 120", plain).click();
   await plain.waitForURL(/\?at=2$/);
 
+  await plain.getByLabel("More about this session").click();
   await plain.getByRole("button", { name: "Delete", exact: true }).click();
   await plain.getByText("Delete its 2 sub-agents with 120 messages, too.").waitFor();
   await plain.getByRole("button", { name: "Delete", exact: true }).click();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { fingerprint, makePart, manifestOf, recipient } from "../support/parts.ts";
+import { fingerprint, getManifest, makePart, recipient } from "../support/parts.ts";
 import { ingest, logIn, owner } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
@@ -32,7 +32,7 @@ test("a session says which copy there is, and deletes it after a question; the s
   const part = makePart(250_000);
   await put("/api/originals/key", "application/json", JSON.stringify({ recipient }));
   await put(`/api/originals/parts/${part.sha256}`, "application/octet-stream", part.bytes);
-  const manifest = { ...manifestOf(part), files: 3 };
+  const manifest = { ...getManifest(part), files: 3 };
   expect((await put("/api/originals/claude-code/s1", "application/json", JSON.stringify(manifest))).status).toBe(201);
 
   await open("/settings");

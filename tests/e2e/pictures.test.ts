@@ -5,7 +5,7 @@ import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { receivePicture } from "#lib/ingest/pictures/accept";
 import { runJob } from "#lib/ingest/process/run-job";
 import { expectGoodLook } from "../support/look.ts";
-import { makePng, naming, placeholderOf, type Sample } from "../support/pictures.ts";
+import { makePlaceholder, makePng, naming, type Sample } from "../support/pictures.ts";
 import { ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
@@ -28,13 +28,13 @@ beforeAll(async () => {
   const said = [
     {
       role: "user",
-      content: ["Why is this button red?", ...all.map(placeholderOf)].join("\n"),
+      content: ["Why is this button red?", ...all.map(makePlaceholder)].join("\n"),
       metadata: naming(...all),
     },
     { role: "assistant", content: "", metadata: { tool: read } },
     {
       role: "tool",
-      content: placeholderOf(blue as Sample),
+      content: makePlaceholder(blue as Sample),
       metadata: { result: { callId: "c1" }, ...naming(blue as Sample) },
     },
     { role: "assistant", content: "Because it deletes." },
@@ -63,7 +63,7 @@ test("pictures are thumbnails below their messages, in tools' results too, and o
     "Picture 2 of 2, image/png, 2 KiB",
     "Picture 1 of 1, image/png, 2 KiB",
   ]);
-  expect(await page.locator(".messages").innerText()).toContain(placeholderOf(gone));
+  expect(await page.locator(".messages").innerText()).toContain(makePlaceholder(gone));
   expect((await page.locator(".messages").innerText()).match(/\[image:/g)).toHaveLength(1);
   await expectGoodLook(page, "pictures");
   await page.getByRole("link", { name: "Picture 1 of 2, image/png, 2 KiB" }).click();

@@ -89,22 +89,22 @@ test("the outline's width is the reader's own, by keys and by hand, and stays fo
   await openReady(`/traces/${middle}`);
   const edge = page.getByRole("separator", { name: "Width of the outline" });
   const width = () => page.locator("aside").evaluate((aside) => aside.clientWidth);
-  expect(await width()).toBe(256);
+  expect(await width()).toBe(320);
   await edge.press("ArrowRight");
   await edge.press("ArrowRight");
-  await poll(width).toBe(288);
+  await poll(width).toBe(352);
   await openReady(`/traces/${middle}`);
-  expect(await width()).toBe(288);
+  expect(await width()).toBe(352);
   const box = await edge.boundingBox();
   if (!box) throw new Error("the edge is not shown");
   await page.mouse.move(box.x + 2, box.y + 300);
   await page.mouse.down();
   await page.mouse.move(box.x + 130, box.y + 300, { steps: 4 });
   await page.mouse.up();
-  await poll(width).toBe(416);
-  expect((await page.context().cookies()).find(({ name }) => name === "spoor_outline")?.value).toBe("26");
+  await poll(width).toBe(480);
+  expect((await page.context().cookies()).find(({ name }) => name === "spoor_outline")?.value).toBe("30");
   await edge.dblclick();
-  await poll(width).toBe(256);
+  await poll(width).toBe(320);
   expect(faults).toEqual([]);
 });
 
@@ -163,7 +163,7 @@ test("edges that both failed to load say so, and one that is tried again brings 
 test("a session is printed on white, without the outline, whatever the theme", async () => {
   await page.emulateMedia({ colorScheme: "dark", media: "print" });
   await open(`/traces/${middle}`);
-  expect(await page.evaluate("getComputedStyle(document.body).color")).toBe("rgb(21, 28, 30)");
+  expect(await page.evaluate("getComputedStyle(document.body).color")).toBe("rgb(18, 25, 27)");
   expect(await page.locator("aside").isVisible()).toBe(false);
   expect(await page.locator("[data-toolbar]").isVisible()).toBe(false);
   await page.emulateMedia({ colorScheme: null, media: null });

@@ -100,7 +100,7 @@ test("a session's files lead to their places, and to other sessions with them", 
     return rows.allTextContents();
   };
   const before = await showFiles();
-  expect(before).toEqual([`${path}+2 −2`, "README.mdread once"]);
+  expect(before).toEqual(["theme-choice.tsxsrc/components/settings/appearance+2 −2", "README.mdread once"]);
   await accountTraces(30);
   expect(await showFiles()).toEqual(before);
   await button(`Places of ${path}`).click();

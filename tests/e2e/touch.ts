@@ -23,7 +23,7 @@ export function lowControls(page: Page): Promise<string[]> {
         const hit = document.elementFromPoint(x, y);
         return hit !== null && (control.contains(hit) || hit.closest(controls) === control);
       };
-      const heightOf = (control: Element) => {
+      const getHeight = (control: Element) => {
         control.scrollIntoView({ block: "center", behavior: "instant" });
         const { left, right, top, bottom } = control.getBoundingClientRect();
         const [x, y] = [(left + right) / 2, (top + bottom) / 2];
@@ -44,7 +44,7 @@ export function lowControls(page: Page): Promise<string[]> {
           return isSeen && !(one.matches("a") && isInSentence(one));
         })
         .map((one) => one.closest("label") ?? one)
-        .map((one) => ({ height: heightOf(one), html: one.outerHTML.slice(0, 160) }))
+        .map((one) => ({ height: getHeight(one), html: one.outerHTML.slice(0, 160) }))
         .filter(({ height }) => height < min)
         .map(({ height, html }) => `${height} px: ${html}`);
     },

@@ -197,7 +197,7 @@ test("a session's cost and all of its tokens are in the list and on its page", a
     })
     .toBe(true);
   await row.getByRole("link", { name: "Add it up" }).click();
-  await page.getByText("(1K in, 200 out, 40.3K cache)").waitFor();
+  await page.getByText("41.5K tokens", { exact: true }).waitFor();
   await page.getByText("$0.05 recorded by the agent").waitFor();
   await page.locator("summary", { hasText: "Details" }).click();
   const models = page.getByRole("table", { name: "Tokens and cost of each model" });

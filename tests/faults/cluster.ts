@@ -154,7 +154,7 @@ export class Cluster {
   /** kill -9 of the server and all its processes. */
   async kill(): Promise<void> {
     const postmaster = await this.postmaster();
-    const children = await childrenOf(postmaster);
+    const children = await listChildren(postmaster);
     for (const pid of [postmaster, ...children]) {
       try {
         process.kill(pid, "SIGKILL");
@@ -175,7 +175,7 @@ export class Cluster {
   }
 }
 
-async function childrenOf(parent: number): Promise<number[]> {
+async function listChildren(parent: number): Promise<number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const parents = await Promise.all(
     pids.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")), // gone in the meantime

@@ -9,7 +9,7 @@ import type { Break, SpoorProcess } from "./process.ts";
 import type { Spoor } from "./spoor.ts";
 import { seconds, until, waitForIndex } from "./wait.ts";
 
-const maxOf = (values: number[]) => values.reduce((max, value) => Math.max(max, value), 0);
+const getMax = (values: number[]) => values.reduce((max, value) => Math.max(max, value), 0);
 
 /**
  * kill -9 of the web process at each point of one request, then the same request again with its key.
@@ -110,7 +110,7 @@ async function killWorker(bench: Bench): Promise<Outcome> {
     const compared = await spoor.check({ inOrder: true });
     return {
       injected: `SIGKILL at ${points.length} points of a job: around each statement and COPY, and when a commit was answered`,
-      outcome: `all processed again, the last ${seconds(tookMs)} after the last kill, at most ${maxOf(ended.map(({ attempts }) => attempts))} attempts; ${compared}`,
+      outcome: `all processed again, the last ${seconds(tookMs)} after the last kill, at most ${getMax(ended.map(({ attempts }) => attempts))} attempts; ${compared}`,
     };
   });
 }
@@ -238,7 +238,7 @@ async function terminate(bench: Bench): Promise<Outcome> {
     sending = false;
     const clean = { code: 0, signal: null };
     expect(await Promise.all(ends)).toEqual([clean, clean]);
-    expect(maxOf(took)).toBeLessThan(15_000);
+    expect(getMax(took)).toBeLessThan(15_000);
     await Promise.all(clients);
     const jobs = await spoor.jobs();
     // Each taker may end the claim that it has in flight, however late a busy machine delivers the signal; none makes another.
@@ -249,7 +249,7 @@ async function terminate(bench: Bench): Promise<Outcome> {
     const compared = await spoor.check();
     return {
       injected: "SIGTERM of both processes while 4 clients send",
-      outcome: `exit 0 after ${seconds(maxOf(took))}, ${late.length} claimed half a second later or more, ${open} jobs left and done by the next start; ${compared}`,
+      outcome: `exit 0 after ${seconds(getMax(took))}, ${late.length} claimed half a second later or more, ${open} jobs left and done by the next start; ${compared}`,
     };
   });
 }

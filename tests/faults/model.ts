@@ -38,7 +38,7 @@ export type PlainTrace = {
   }[];
 };
 
-export const keyOf = ({ source = "unknown", sourceId }: { source?: string; sourceId: string }) =>
+export const makeKey = ({ source = "unknown", sourceId }: { source?: string; sourceId: string }) =>
   JSON.stringify([source, sourceId]);
 
 /** A sent trace in the form in which it is read back. */
@@ -73,7 +73,7 @@ export function applyUploads(uploads: SentTrace[][], deleted: ReadonlySet<string
   const traces = new Map<string, PlainTrace>();
   const counts = uploads.map((upload) => {
     const result: Counts = { created: 0, updated: 0, unchanged: 0, kept: 0 };
-    const lastOfEach = new Map(upload.map((trace) => [keyOf(trace), trace]));
+    const lastOfEach = new Map(upload.map((trace) => [makeKey(trace), trace]));
     for (const [key, sent] of lastOfEach) {
       const next = plain(sent);
       const stored = traces.get(key);

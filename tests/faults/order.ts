@@ -29,7 +29,7 @@ async function lateOlder(bench: Bench): Promise<Outcome> {
     }
     const worker = await spoor.startWorker({ environment: { WORKER_CONCURRENCY: "1" } });
     await spoor.drained();
-    const turned = uploads.filter((jobs) => indexOf(shuffled, jobs[0]) > indexOf(shuffled, jobs.at(-1))).length;
+    const turned = uploads.filter((jobs) => getIndex(shuffled, jobs[0]) > getIndex(shuffled, jobs.at(-1))).length;
     expect(turned).toBeGreaterThan(0);
     const finished = (await spoor.jobs()).toSorted((a, b) => Number(a.finishedAt) - Number(b.finishedAt));
     expect(finished.map(({ id }) => id)).not.toEqual((await spoor.jobs()).map(({ id }) => id));
@@ -44,7 +44,7 @@ async function lateOlder(bench: Bench): Promise<Outcome> {
   });
 }
 
-const indexOf = (ids: string[], id = "") => ids.indexOf(id);
+const getIndex = (ids: string[], id = "") => ids.indexOf(id);
 
 /** Two or three uploads of one trace that grow, shrink, change or replace it. */
 function versions(bench: Bench): SentTrace[][] {

@@ -8,11 +8,11 @@ import { countUnindexed, seconds, timed, until, waitForIndex } from "./wait.ts";
 const tables = ["search_block", "search_bucket", "search_document"];
 
 /** A word that occurs in one session only. */
-const wordOf = (n: number) => `needle${n}q`;
+const makeWord = (n: number) => `needle${n}q`;
 
 function sessionWith(bench: Bench, n: number): SentTrace {
   const trace = bench.trace(4);
-  const said = { position: 4, role: "user", content: `${trace.sourceId} says ${wordOf(n)}` };
+  const said = { position: 4, role: "user", content: `${trace.sourceId} says ${makeWord(n)}` };
   return { ...trace, messages: [...trace.messages, said] };
 }
 
@@ -74,7 +74,7 @@ async function searchFails(bench: Bench): Promise<Outcome> {
     }
     const { ms } = await timed(() => waitForIndex(spoor.db));
     for (const [n, { sourceId }] of sent.entries()) {
-      const { traces } = await spoor.read(`/api/traces?q=${wordOf(n)}`);
+      const { traces } = await spoor.read(`/api/traces?q=${makeWord(n)}`);
       expect(traces.map((one: { sourceId: string }) => one.sourceId)).toEqual([sourceId]);
     }
     const compared = await spoor.check();

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { freePort } from "#lib/db/embedded/ports";
 import { testEnvironment } from "../support/database.ts";
 import type { Cluster } from "./cluster.ts";
-import { applyUploads, type Counts, keyOf, type plain, type SentTrace } from "./model.ts";
+import { applyUploads, type Counts, makeKey, type plain, type SentTrace } from "./model.ts";
 import { type Break, SpoorProcess } from "./process.ts";
 import { until } from "./wait.ts";
 
@@ -161,10 +161,10 @@ export class Spoor {
 
   /** Deletes a trace as its owner does. */
   async delete(trace: SentTrace): Promise<void> {
-    const stored = (await this.readTraces()).find((one) => keyOf(one) === keyOf(trace));
+    const stored = (await this.readTraces()).find((one) => makeKey(one) === makeKey(trace));
     const answer = await fetch(`${this.url}/api/traces/${stored?.id}`, { method: "DELETE", headers: this.headers });
     expect(answer.status).toBe(204);
-    this.#deleted.add(keyOf(trace));
+    this.#deleted.add(makeKey(trace));
   }
 
   /** The user's jobs in the order in which they were accepted. */
@@ -256,11 +256,11 @@ export class Spoor {
 
   async #compare(wanted: Map<string, ReturnType<typeof plain>>): Promise<number> {
     const stored = await this.readTraces();
-    expect(stored.map(keyOf).sort()).toEqual([...wanted.keys()].sort());
+    expect(stored.map(makeKey).sort()).toEqual([...wanted.keys()].sort());
     let count = 0;
     for (const { id, source, sourceId, title, model, project, messageCount } of stored) {
       const messages = await this.readMessages(id);
-      const one = wanted.get(keyOf({ source, sourceId }));
+      const one = wanted.get(makeKey({ source, sourceId }));
       const own = { source, sourceId, title: one?.title ? title : null, model, project, messages };
       expect(own).toEqual(one);
       expect(messageCount).toBe(messages.length);

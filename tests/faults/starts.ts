@@ -27,13 +27,13 @@ async function orphanedPostmaster(): Promise<Outcome> {
   };
   try {
     const first = await start();
-    const postmaster = await postmasterOf(folder);
+    const postmaster = await readPostmaster(folder);
     await first.kill();
     await sleep(1000);
     expect(await postmastersOn(folder)).toEqual([postmaster]);
     const { result: second, ms } = await timed(start);
     const third = await start();
-    expect(await postmasterOf(folder)).toBe(postmaster);
+    expect(await readPostmaster(folder)).toBe(postmaster);
     expect(await postmastersOn(folder)).toEqual([postmaster]);
     for (const one of [third, second]) {
       one.signal("SIGTERM");
@@ -51,7 +51,7 @@ async function orphanedPostmaster(): Promise<Outcome> {
   }
 }
 
-async function postmasterOf(folder: string): Promise<number> {
+async function readPostmaster(folder: string): Promise<number> {
   return Number((await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
 }
 

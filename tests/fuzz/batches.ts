@@ -1,4 +1,4 @@
-import { type Json, jsonOf, mutate, write } from "./json.ts";
+import { type Json, mutate, toJson, write } from "./json.ts";
 import type { Random } from "./random.ts";
 
 const words = [
@@ -60,12 +60,12 @@ function makeBatch(random: Random, marker: string): { traces: ReturnType<typeof 
 
 /** The bytes of a valid batch, in one of the ways to write JSON. */
 export function soundBody(random: Random, marker: string): Buffer {
-  return Buffer.from(write(jsonOf(makeBatch(random, marker)), random));
+  return Buffer.from(write(toJson(makeBatch(random, marker)), random));
 }
 
 /** The bytes of a batch with one to four changes to its structure; many are still valid batches. */
 export function changedBody(random: Random, marker: string, value: unknown = makeBatch(random, marker)): Buffer {
-  const json: Json = jsonOf(value);
+  const json: Json = toJson(value);
   for (let changes = random.below(4); changes >= 0; changes -= 1) mutate(json, random, marker);
   return Buffer.from(write(json, random));
 }

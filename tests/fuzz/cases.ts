@@ -7,11 +7,11 @@ import {
   type Answer,
   type Call,
   type Case,
+  getUser,
   ingestHeaders,
   type Maker,
   type Making,
-  markerOf,
-  userOf,
+  makeMarker,
   type World,
 } from "./requests.ts";
 
@@ -128,7 +128,7 @@ function oddHeaders(making: Making): Omit<Case, "kind"> {
 
 function oddAuthorization(making: Making): Omit<Case, "kind"> {
   const { random, marker, world, index } = making;
-  const { token } = userOf(world, index);
+  const { token } = getUser(world, index);
   const flipped = mutateBytes(Buffer.from(token), random)
     .toString("latin1")
     .replace(/[^\x20-\x7e]/g, "?");
@@ -259,6 +259,6 @@ const drawer = Object.entries(makers).flatMap(([kind, { weight }]) => Array<stri
 export function makeCase(seed: number, index: number, world: World): Case {
   const random = new Random(seed, index);
   const kind = random.pick(drawer);
-  const making = { random, marker: markerOf(seed, index), index, world };
+  const making = { random, marker: makeMarker(seed, index), index, world };
   return { kind, ...(makers[kind] as { make: Maker }).make(making) };
 }

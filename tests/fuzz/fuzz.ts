@@ -4,10 +4,10 @@ import { Worker } from "node:worker_threads";
 import { pool } from "#lib/db/client";
 import { makeCase } from "./cases.ts";
 import { send } from "./client.ts";
-import { faultOf } from "./judge.ts";
+import { findFault } from "./judge.ts";
 import { liveBytes } from "./memory.ts";
 import { Model } from "./model.ts";
-import { type Answer, anyMarker, type Case, markerOf, userOf, type World } from "./requests.ts";
+import { type Answer, anyMarker, type Case, getUser, makeMarker, type World } from "./requests.ts";
 import type { ProcessState, startTarget } from "./target.ts";
 
 export type Options = {
@@ -115,13 +115,13 @@ class Run {
       const answers = await send(this.#target.port, call);
       for (const answer of answers) {
         this.#count(one.kind, answer.status);
-        const what = faultOf(call, answer);
+        const what = findFault(call, answer);
         if (what) this.#violate(index, one.kind, what);
       }
       if (answers.length === 0) {
         this.#count(one.kind, 0);
         this.#lost += 1;
-        this.#model.take(userOf(this.#world, index).id, index, "", undefined);
+        this.#model.take(getUser(this.#world, index).id, index, "", undefined);
       }
       const taken = answers.find(({ status, text }) => status === 202 && text.includes("jobId"));
       if (taken) this.#take(index, one, taken, one.batches[at]);
@@ -137,7 +137,7 @@ class Run {
     this.#jobs.set(jobId, { index, kind: one.kind });
     const { seed } = this.#options;
     try {
-      this.#model.take(userOf(this.#world, index).id, index, markerOf(seed, index), batch);
+      this.#model.take(getUser(this.#world, index).id, index, makeMarker(seed, index), batch);
     } catch (error) {
       this.#violate(index, one.kind, `a body that is not a batch was accepted: ${(error as Error).message}`);
     }

@@ -6,10 +6,10 @@ export type Json = { entries: [string, Json][] } | { items: Json[] } | { raw: st
 const raw = (text: string): Json => ({ raw: text });
 
 /** A JavaScript value in this form. */
-export function jsonOf(value: unknown): Json {
-  if (Array.isArray(value)) return { items: value.map(jsonOf) };
+export function toJson(value: unknown): Json {
+  if (Array.isArray(value)) return { items: value.map(toJson) };
   if (typeof value !== "object" || value === null) return raw(JSON.stringify(value));
-  return { entries: Object.entries(value).map(([key, item]) => [key, jsonOf(item)]) };
+  return { entries: Object.entries(value).map(([key, item]) => [key, toJson(item)]) };
 }
 
 /** Serializes it. With `random`, spaces and escapes in keys vary. */

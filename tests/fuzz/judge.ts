@@ -6,7 +6,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 const bare = new Set([400, 408, 413, 417, 431]);
 
 /** What is wrong with a response, or undefined. */
-export function faultOf(call: Call, answer: Answer): string | undefined {
+export function findFault(call: Call, answer: Answer): string | undefined {
   const { status, text } = answer;
   if (status === 0) return `no answer: ${text}`;
   if (status < 0) return text;

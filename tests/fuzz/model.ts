@@ -44,9 +44,9 @@ const messageFields = ["position", "content", "role", "tokenCount", "createdAt",
 const ownFields = ["model", "title", "project", "createdAt"];
 const traceFields = ["sourceId", "source", "messages", ...ownFields, "replace", "append", "metadata"];
 
-const digestOf = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("base64");
+const computeDigest = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("base64");
 
-function expectedOf(sent: Sent): Expected {
+function computeExpected(sent: Sent): Expected {
   const messages = sent.messages
     .toSorted((a, b) => a.position - b.position)
     .map((one) => [
@@ -64,7 +64,7 @@ function expectedOf(sent: Sent): Expected {
     time(sent.createdAt),
     rest(sent, traceFields),
   ];
-  return { digest: digestOf([own, messages]), messages: messages.length, sent };
+  return { digest: computeDigest([own, messages]), messages: messages.length, sent };
 }
 
 /** What an append makes of a trace; undefined where it does not fit. */
@@ -107,7 +107,7 @@ export class Model {
     for (const [key, trace] of last) {
       const before = this.#expected.get(key);
       const whole = trace.append === undefined ? trace : appendedTo(before?.sent, trace);
-      const now = whole && expectedOf(whole);
+      const now = whole && computeExpected(whole);
       if (now && (!before || now.messages >= before.messages || trace.replace === true)) this.#expected.set(key, now);
     }
   }
@@ -155,7 +155,7 @@ async function* storedTraces(pool: pg.Pool, userId: string) {
     const messages = await storedMessages(pool, userId, rows);
     for (const { id, source, sourceId, title, model, project, createdAt, metadata } of rows) {
       const own = [title, model, project, createdAt?.getTime() ?? null, metadata === null ? null : plain(metadata)];
-      yield { key: `${userId} ${source} ${sourceId}`, sourceId, digest: digestOf([own, messages.get(id) ?? []]) };
+      yield { key: `${userId} ${source} ${sourceId}`, sourceId, digest: computeDigest([own, messages.get(id) ?? []]) };
     }
     const last = rows.at(-1);
     if (!last) return;

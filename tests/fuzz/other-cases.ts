@@ -1,16 +1,16 @@
 import { changedBody } from "./batches.ts";
 import { mutateBytes } from "./bytes.ts";
 import type { Random } from "./random.ts";
-import { addressOf, type Call, type Maker, type Making, userOf } from "./requests.ts";
+import { type Call, getUser, type Maker, type Making, makeAddress } from "./requests.ts";
 
 /** Routes other than `POST /api/ingest`. */
 
 const single = (call: Call) => ({ calls: [call], batches: [] });
 
-const address = ({ index }: Making) => ({ "X-Forwarded-For": addressOf(index) });
+const address = ({ index }: Making) => ({ "X-Forwarded-For": makeAddress(index) });
 const authorized = (making: Making) => ({
   ...address(making),
-  Authorization: `Bearer ${userOf(making.world, making.index).token}`,
+  Authorization: `Bearer ${getUser(making.world, making.index).token}`,
 });
 
 function json(making: Making, path: string, body: Buffer, headers: Record<string, string> = {}) {
@@ -142,7 +142,7 @@ const reading: Maker = (making) => {
     () => `/api/ready${query(making, ["x"])}`,
   ])();
   // The first user owns what is read; the others find nothing.
-  const token = random.oneIn(3) ? userOf(world, making.index).token : world.users[0]?.token;
+  const token = random.oneIn(3) ? getUser(world, making.index).token : world.users[0]?.token;
   const auth: Record<string, string> = random.oneIn(10)
     ? { Cookie: "authlib.session_token=%E0%A4%A" }
     : { Authorization: `Bearer ${token}` };

@@ -1,7 +1,7 @@
 import type { Report } from "./fuzz.ts";
 
 /** The results of a run, by class of case. */
-export function tableOf({ kinds, jobs, comparedTraces, seconds, violations }: Report): string {
+export function toTable({ kinds, jobs, comparedTraces, seconds, violations }: Report): string {
   const sorted = [...kinds].sort(([a], [b]) => a.localeCompare(b));
   const sum = (statuses: Map<number, number>) => [...statuses.values()].reduce((all, one) => all + one, 0);
   const rows = sorted.map(([kind, statuses]) => {

@@ -39,21 +39,22 @@ export type World = {
 };
 
 /** A text unique to the case: in its bodies, and never in an error response or a log. */
-export const markerOf = (seed: number, index: number) => `${anyMarker}${index}-${check(seed, index)}.`;
+export const makeMarker = (seed: number, index: number) => `${anyMarker}${index}-${check(seed, index)}.`;
 export const anyMarker = "fuzzmark-";
 /** A damaged marker must not be taken for another case's. */
 const check = (seed: number, index: number) => crc32(`${seed} ${index}`).toString(16);
 
 /** An address unique to the case, because of limits by address. */
-export const addressOf = (index: number) => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
+export const makeAddress = (index: number) => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
 
-export const userOf = (world: World, index: number) => world.users[index % world.users.length] ?? { id: "", token: "" };
+export const getUser = (world: World, index: number) =>
+  world.users[index % world.users.length] ?? { id: "", token: "" };
 
 /** The headers of a valid batch. */
 export const ingestHeaders = (world: World, index: number): Record<string, string> => ({
-  Authorization: `Bearer ${userOf(world, index).token}`,
+  Authorization: `Bearer ${getUser(world, index).token}`,
   "Content-Type": "application/json",
-  "X-Forwarded-For": addressOf(index),
+  "X-Forwarded-For": makeAddress(index),
 });
 
 /** What a function that makes cases is given. */

@@ -10,7 +10,7 @@ import { listenForStop } from "#server/commands/command";
 import { prepareDatabase, prepareSchema } from "#server/commands/database";
 import { closeClient } from "./client.ts";
 import { fuzz } from "./fuzz.ts";
-import { judgeHealth, judgeMemory, tableOf } from "./report.ts";
+import { judgeHealth, judgeMemory, toTable } from "./report.ts";
 import { startTarget } from "./target.ts";
 import { makeWorld } from "./world.ts";
 
@@ -44,7 +44,7 @@ try {
   say(`Seed ${seed}, cases ${first} to ${first + count - 1}, ${concurrency} at once.`);
   const until = AbortSignal.any([asked, AbortSignal.timeout(Number(values.seconds) * 1000)]);
   const report = await fuzz(target, world, { seed, first, count, concurrency, until, logFile, progress: say });
-  say(tableOf(report));
+  say(toTable(report));
   const bounds = count >= 10_000 ? [judgeMemory(report), judgeHealth(report)] : [];
   for (const { line } of bounds) say(line);
   for (const { index, kind, what } of report.violations.slice(0, 50)) say(`✗ case ${index} (${kind}): ${what}`);

@@ -3,7 +3,7 @@ import { createTokenByHand } from "#lib/auth/tokens";
 import { scopes } from "#lib/core/fields";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin } from "#lib/device/login";
-import { jsonOf, write } from "./json.ts";
+import { toJson, write } from "./json.ts";
 import type { World } from "./requests.ts";
 
 /** Enough users that no two concurrent cases share one: a user may have half of the bytes in flight. */
@@ -36,7 +36,7 @@ async function sendTraces(port: number, token: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/api/ingest`, {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-    body: write(jsonOf({ traces })),
+    body: write(toJson({ traces })),
   });
   const { jobId } = (await response.json()) as { jobId: string };
   for (;;) {

@@ -34,9 +34,9 @@ export async function checkStatements(texts: string[]): Promise<void> {
   if (texts.length === 0) return;
   const warning = texts.find((text) => text.startsWith("-- "));
   if (warning) throw new Error(`A process of the server warned: ${warning}`);
-  const { refusalOf } = await import("./rules.ts"); // it loads PostgreSQL's parser
+  const { findRefusal } = await import("./rules.ts"); // it loads PostgreSQL's parser
   const refused = texts.flatMap((text) => {
-    const reason = refusalOf(text);
+    const reason = findRefusal(text);
     return reason ? [`${reason}:\n  ${text.replaceAll(/\s+/g, " ")}`] : [];
   });
   if (refused.length > 0) throw new Error(`A distributed database would refuse:\n${refused.join("\n")}`);

@@ -30,7 +30,7 @@ const stable = new Set(["now", "transaction_timestamp", "statement_timestamp"]);
  *
  * @returns undefined where it would not, as for all that names no tenant table, or that is no statement on rows.
  */
-export function refusalOf(sql: string): string | undefined {
+export function findRefusal(sql: string): string | undefined {
   if (!tenantTables.some((table) => sql.includes(table))) return undefined;
   for (const { stmt } of parseSync(sql).stmts as unknown as { stmt: Fields }[]) {
     const refusal = refusalOfStatement(stmt);
@@ -44,16 +44,16 @@ function refusalOfStatement(statement: Fields): string | undefined {
   if (copied?.query) return refusalOfStatement(copied.query as Fields);
   const rows = ["SelectStmt", "InsertStmt", "UpdateStmt", "DeleteStmt"];
   if (!rows.some((kind) => kind in statement)) return undefined;
-  const tables = tablesOf(statement);
+  const tables = listTables(statement);
   const tenants = tables.filter(isTenant);
   if (tenants.length === 0) return undefined;
   const local = tables.find((table) => !isTenant(table));
   if (local) return `${tenants[0]} is on the nodes, ${local} on the coordinator: one statement can't have both`;
-  if (find(statement, (node) => functionOf(node) === "current_setting"))
+  if (find(statement, (node) => getFunction(node) === "current_setting"))
     return "a setting of the session is not known on the nodes: take it as a parameter";
   if (find(statement, isTimeoutSet))
     return "a timeout of this session ends no wait on a node: lock with NOWAIT, and ask again";
-  const levels = levelsOf(statement);
+  const levels = listLevels(statement);
   const joined = new Set(levels.flatMap((level) => [...boundAliases(level).any])); // a subquery may name what is around it
   for (const level of levels) {
     const refusal = refusalOfLevel(level, tenants.length > 1 ? joined : undefined);
@@ -63,7 +63,7 @@ function refusalOfStatement(statement: Fields): string | undefined {
 }
 
 const isTimeoutSet = (node: Fields) =>
-  functionOf(node) === "set_config" && JSON.stringify((node.FuncCall as Fields).args).includes("_timeout");
+  getFunction(node) === "set_config" && JSON.stringify((node.FuncCall as Fields).args).includes("_timeout");
 
 /** A query level: a statement or subquery with its own FROM. */
 type Level = { kind: string; fields: Fields; isNested: boolean };
@@ -71,7 +71,7 @@ type Level = { kind: string; fields: Fields; isNested: boolean };
 /** @param joined the aliases that any level has by user_id, where several tables must be */
 function refusalOfLevel(level: Level, joined: Set<string> | undefined): string | undefined {
   const { kind, fields, isNested } = level;
-  const relations = tenantsOf(level);
+  const relations = listTenants(level);
   if (relations.length === 0) return undefined;
   const writes = kind !== "SelectStmt";
   const refusal = writes ? refusalOfWrite(kind, fields) : undefined;
@@ -97,13 +97,13 @@ function isGiven(level: Level, { alias }: Relation): boolean {
   return functions.length > 0 && boundAliases(level).any.has(alias);
 }
 
-const tenantsOf = ({ kind, fields }: Level) => relationsOf(kind, fields).filter(({ table }) => isTenant(table));
+const listTenants = ({ kind, fields }: Level) => listRelations(kind, fields).filter(({ table }) => isTenant(table));
 
 /** Rules for what an UPDATE, DELETE or INSERT computes. */
 function refusalOfWrite(kind: string, fields: Fields): string | undefined {
   const returned = find(
     fields.returningClause ?? null,
-    (node) => functionOf(node) === "pg_column_size" || isDateAsText(node),
+    (node) => getFunction(node) === "pg_column_size" || isDateAsText(node),
   );
   if (returned)
     return "RETURNING calls a function that is not immutable: return columns, and compute in what reads them";
@@ -112,22 +112,22 @@ function refusalOfWrite(kind: string, fields: Fields): string | undefined {
   const computed: Json[] = [set ?? null, kind === "InsertStmt" ? null : (fields.whereClause ?? null)];
   for (const part of computed) {
     if (find(part, (node) => "SetToDefault" in node)) return "a column is set to its default";
-    const called = find(part, (node) => volatile.has(functionOf(node) ?? ""));
-    if (called) return `${functionOf(called)}() is evaluated for each row; take it as a parameter`;
+    const called = find(part, (node) => volatile.has(getFunction(node) ?? ""));
+    if (called) return `${getFunction(called)}() is evaluated for each row; take it as a parameter`;
     const branch = find(part, (node) => ("CoalesceExpr" in node || "CaseExpr" in node) && hasTime(node));
     if (branch) return "the time stands within COALESCE or CASE; take it as a parameter, or use LEAST or GREATEST";
     const moved = find(part, isMoved);
     if (moved)
       return "an interval is added to a column, which depends on the time zone; take the result as a parameter";
-    const varying = find(part, (node) => formatting.has(functionOf(node) ?? "") && hasColumn(node));
-    if (varying) return `${functionOf(varying)}() of a column depends on settings; use an operator such as ||`;
+    const varying = find(part, (node) => formatting.has(getFunction(node) ?? "") && hasColumn(node));
+    if (varying) return `${getFunction(varying)}() of a column depends on settings; use an operator such as ||`;
     const call = find(part, (node) => "FuncCall" in node && !isTime(node) && hasTime(node) && hasColumn(node));
-    if (call) return `${functionOf(call)}() gets both the time and a column; take the time as a parameter`;
+    if (call) return `${getFunction(call)}() gets both the time and a column; take the time as a parameter`;
   }
   return undefined;
 }
 
-const isTime = (node: Fields) => "SQLValueFunction" in node || stable.has(functionOf(node) ?? "");
+const isTime = (node: Fields) => "SQLValueFunction" in node || stable.has(getFunction(node) ?? "");
 /** A cast to text of what was cast to a date, which is written as the session has it set. */
 function isDateAsText(node: Fields): boolean {
   const { typeName, arg } = (node.TypeCast ?? {}) as { typeName?: Json; arg?: Fields };
@@ -139,20 +139,20 @@ function isDateAsText(node: Fields): boolean {
 function isMoved(node: Fields): boolean {
   const { name, lexpr, rexpr } = (node.A_Expr ?? {}) as Fields;
   const sign = (name as { String: { sval: string } }[] | undefined)?.[0]?.String.sval ?? "";
-  return ["+", "-"].includes(sign) && columnOf(lexpr ?? null).length > 0 && isInterval((rexpr ?? {}) as Fields);
+  return ["+", "-"].includes(sign) && getColumn(lexpr ?? null).length > 0 && isInterval((rexpr ?? {}) as Fields);
 }
 
 function isInterval(node: Fields): boolean {
   const type = (node.TypeCast as Fields | undefined)?.typeName as
     | { names?: { String: { sval: string } }[] }
     | undefined;
-  return functionOf(node) === "make_interval" || type?.names?.at(-1)?.String.sval === "interval";
+  return getFunction(node) === "make_interval" || type?.names?.at(-1)?.String.sval === "interval";
 }
 
 const hasTime = (node: Json) => find(node, isTime) !== undefined;
 const hasColumn = (node: Json) => find(node, (inner) => "ColumnRef" in inner) !== undefined;
 
-function functionOf(node: Fields): string | undefined {
+function getFunction(node: Fields): string | undefined {
   const names = ((node.FuncCall as Fields | undefined)?.funcname ?? []) as { String: { sval: string } }[];
   return names.at(-1)?.String.sval;
 }
@@ -176,7 +176,7 @@ function findAll(node: Json, holds: (node: Fields) => boolean, found: Fields[] =
 }
 
 /** The tables that a statement names, but for the names of its WITH clauses. */
-function tablesOf(statement: Fields): string[] {
+function listTables(statement: Fields): string[] {
   const named = new Set(
     findAll(statement, (node) => "CommonTableExpr" in node).map(({ CommonTableExpr: cte }) => (cte as Fields).ctename),
   );
@@ -186,10 +186,10 @@ function tablesOf(statement: Fields): string[] {
   return relations.filter(({ relname, schemaname }) => schemaname || !named.has(relname)).map(({ relname }) => relname);
 }
 
-function levelsOf(statement: Json, isNested = false, found: Level[] = []): Level[] {
+function listLevels(statement: Json, isNested = false, found: Level[] = []): Level[] {
   if (statement === null || typeof statement !== "object") return found;
   if (Array.isArray(statement)) {
-    for (const inner of statement) levelsOf(inner, isNested, found);
+    for (const inner of statement) listLevels(inner, isNested, found);
     return found;
   }
   for (const [kind, fields] of Object.entries(statement)) {
@@ -200,7 +200,7 @@ function levelsOf(statement: Json, isNested = false, found: Level[] = []): Level
       !("RangeVar" in fields || "JoinExpr" in fields || "RangeSubselect" in fields || "RangeFunction" in fields)
     )
       found.push({ kind: kind.endsWith("Stmt") ? kind : "SelectStmt", fields, isNested });
-    levelsOf(fields, isNested || isQuery, found);
+    listLevels(fields, isNested || isQuery, found);
   }
   return found;
 }
@@ -208,7 +208,7 @@ function levelsOf(statement: Json, isNested = false, found: Level[] = []): Level
 type Relation = { table: string; alias: string };
 
 /** The tables of a level's own FROM, USING, or target. */
-function relationsOf(kind: string, fields: Fields): Relation[] {
+function listRelations(kind: string, fields: Fields): Relation[] {
   const own: Json[] = [fields.fromClause ?? null, fields.usingClause ?? null];
   const found: Relation[] = [];
   const add = (node: Fields) =>
@@ -233,7 +233,7 @@ function boundAliases(level: Level): { any: Set<string>; single: Set<string> } {
   const { fields } = level;
   const [any, single] = [new Set<string>(), new Set<string>()];
   const named = (column: string[]) =>
-    column.length > 1 ? [column.at(-2) as string] : tenantsOf(level).map(({ alias }) => alias);
+    column.length > 1 ? [column.at(-2) as string] : listTenants(level).map(({ alias }) => alias);
   const see = (column: string[], other: string[]) => {
     if (column.at(-1) !== "user_id") return;
     for (const alias of named(column)) {
@@ -246,8 +246,8 @@ function boundAliases(level: Level): { any: Set<string>; single: Set<string> } {
     const bool = condition.BoolExpr as Fields | undefined;
     if (bool?.boolop === "AND_EXPR") (bool.args as Json[]).forEach(walk);
     for (const [left, right] of equated((condition.A_Expr ?? {}) as Fields)) {
-      see(columnOf(left), columnOf(right));
-      see(columnOf(right), columnOf(left));
+      see(getColumn(left), getColumn(right));
+      see(getColumn(right), getColumn(left));
     }
   };
   walk(fields.whereClause ?? null);
@@ -264,15 +264,15 @@ function boundAliases(level: Level): { any: Set<string>; single: Set<string> } {
 function equated({ kind, name, lexpr, rexpr }: Fields): [Json, Json][] {
   const isEquals = (name as { String: { sval: string } }[] | undefined)?.[0]?.String.sval === "=";
   if (!isEquals || (kind !== "AEXPR_OP" && kind !== "AEXPR_IN")) return [];
-  const [left, right] = [partsOf(lexpr ?? null), partsOf(rexpr ?? null)];
+  const [left, right] = [getParts(lexpr ?? null), getParts(rexpr ?? null)];
   return left.map((part, place) => [part, right[place] ?? null]);
 }
 
-const partsOf = (node: Json): Json[] =>
+const getParts = (node: Json): Json[] =>
   ((node as Fields | null)?.RowExpr as { args: Json[] } | undefined)?.args ?? [node];
 
 /** A column's name in parts; empty for what is no column. */
-function columnOf(node: Json): string[] {
+function getColumn(node: Json): string[] {
   const fields = ((node as Fields | null)?.ColumnRef as Fields | undefined)?.fields as
     | { String?: { sval: string } }[]
     | undefined;

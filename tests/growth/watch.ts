@@ -32,25 +32,25 @@ const globals = globalThis as typeof globalThis & { spoorWatches?: true };
 if (isMainThread && !globals.spoorWatches) {
   globals.spoorWatches = true;
   const { default: pg } = await import("pg");
-  const { refusalOf } = await import("./rules.ts");
+  const { findRefusal } = await import("./rules.ts");
   const allow = (text: string) => allowed.size < maxKept && allowed.add(text);
 
   /** Texts that the application has asked a pool for, whose client is asked later, when nothing tells by whom. */
   const asked = new Set<string>();
-  const textOf = (query: Query) => (typeof query === "string" ? query : query?.text) ?? "";
+  const toText = (query: Query) => (typeof query === "string" ? query : query?.text) ?? "";
 
   const askPool = pg.Pool.prototype.query as Runner;
   pg.Pool.prototype.query = function (this: unknown, query: Query, ...rest: unknown[]) {
-    const text = textOf(query);
+    const text = toText(query);
     if (!allowed.has(text) && isApplication()) asked.add(text);
     return askPool.call(this, query, ...rest);
   } as typeof pg.Pool.prototype.query;
 
   const ask = pg.Client.prototype.query as Runner;
   pg.Client.prototype.query = function (this: unknown, query: Query, ...rest: unknown[]) {
-    const text = textOf(query);
+    const text = toText(query);
     if (allowed.has(text)) return ask.call(this, query, ...rest);
-    const reason = refusalOf(text);
+    const reason = findRefusal(text);
     const isRefused = reason !== undefined && (asked.has(text) || isApplication());
     if (reason === undefined) allow(text);
     return ask.call(this, isRefused ? refuse(query, reason) : query, ...rest);

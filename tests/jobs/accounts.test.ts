@@ -41,8 +41,8 @@ async function findId(email: string): Promise<string> {
   return rows[0]?.id ?? "";
 }
 
-const tokenOf = (link: string) => new URL(link).searchParams.get("invitation") ?? "";
-const newInvitation = async (email: string | null = null) => tokenOf(await invite(ownerId, email, here));
+const getToken = (link: string) => new URL(link).searchParams.get("invitation") ?? "";
+const newInvitation = async (email: string | null = null) => getToken(await invite(ownerId, email, here));
 
 async function member(email: string): Promise<string> {
   await signUp({ name: "Bob", email, password }, await newInvitation(), here);

@@ -14,11 +14,11 @@ import { listTraces } from "#lib/traces/queries";
 import { needsOneServer } from "../support/nodes.ts";
 import { countRows } from "../support/row-counts.ts";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 const countsOfOneServer = needsOneServer("the counts of rows that were read are each server's own");
-const { accept, run, send, stored } = uploadsOf(userId);
+const { accept, run, send, stored } = getUploads(userId);
 
 /** Messages with these contents, from a position on. */
 const messages = (first: number, ...contents: string[]) =>

@@ -8,10 +8,10 @@ import { deleteTrace } from "#lib/traces/deletion";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { clearTraces } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 afterEach(async () => {
   await clearTraces();
   await pool().query("delete from trace_file");
@@ -49,9 +49,9 @@ const sync = async (sourceId: string, messages: object[], more: object = {}) => 
   await send({ sourceId, source: "claude-code", messages, metadata: { cwd: "/home/ada/api" }, ...more });
   await accountTraces(30);
 };
-const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
+const readId = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
 const remove = async (sourceId: string) => {
-  await deleteTrace(userId, await idOf(sourceId), operator);
+  await deleteTrace(userId, await readId(sourceId), operator);
   await accountTraces(30);
 };
 
@@ -110,7 +110,7 @@ test("an edit that was copied counts in the original as long as that is there, a
 test("a session's own page has all of its edits, also those that count elsewhere", async () => {
   await sync("original", lines);
   await sync("fork", [...marked(lines), ...own]);
-  const id = await idOf("fork");
+  const id = await readId("fork");
   expect((await listTraceFiles(userId, id, { action: "any", limit: 10 })).files).toMatchObject([
     { path: "src/a.ts", edits: 2, added: 7 },
     { path: "src/b.ts", edits: 1, added: 3 },

@@ -2,7 +2,7 @@ import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { receiveOriginal, receivePart } from "#lib/ingest/originals/accept";
 import { getPart } from "#lib/originals/queries";
-import { manifestOf, type Part } from "../support/parts.ts";
+import { getManifest, type Part } from "../support/parts.ts";
 
 /** Copies in PostgreSQL, none so far. */
 export async function clearCopies(): Promise<void> {
@@ -17,7 +17,7 @@ export async function storedParts(): Promise<string[]> {
   return rows.map(({ hash }) => hash);
 }
 
-export const hashesOf = (...parts: Part[]) => parts.map(({ sha256 }) => sha256).toSorted();
+export const getHashes = (...parts: Part[]) => parts.map(({ sha256 }) => sha256).toSorted();
 
 /** As if all that happened before was a day ago. */
 export const aDayLater = () =>
@@ -26,7 +26,7 @@ export const aDayLater = () =>
   );
 
 /** Sends and reads copies as a user's client does. */
-export function copiesOf(userId: string) {
+export function getCopies(userId: string) {
   const key = (sourceId: string) => ({ source: "claude-code", sourceId });
   return {
     key,
@@ -46,7 +46,7 @@ export function copiesOf(userId: string) {
       const request = new Request("http://localhost/", {
         method: "PUT",
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ ...manifestOf(...parts), ...more }),
+        body: JSON.stringify({ ...getManifest(...parts), ...more }),
       });
       const { version } = await receiveOriginal(request, { userId, machine: "laptop" }, key(sourceId), seen);
       return version;

@@ -6,10 +6,10 @@ import { deleteTrace } from "#lib/traces/deletion";
 import { provideOwner } from "../support/server.ts";
 import { expectSums } from "./ledger-sums.ts";
 import { clearTraces } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 async function clear(): Promise<void> {
   await clearTraces();
   for (const table of ["trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"])

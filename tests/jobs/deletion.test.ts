@@ -9,10 +9,10 @@ import { trace } from "../support/ingesting.ts";
 import { isLong } from "../support/long.ts";
 import { afterNext } from "../support/meanwhile.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 beforeEach(async () => {
   await pool().query("delete from trace");
 });
@@ -33,7 +33,7 @@ async function store(traces: number, messagesEach: number, owner = userId): Prom
   );
 }
 
-const rowsOf = async (table: "message" | "trace", owner = userId) =>
+const readRows = async (table: "message" | "trace", owner = userId) =>
   Number((await pool().query(`select count(*) from ${table} where user_id = $1`, [owner])).rows[0].count);
 const listed = async () => (await listTraces(userId, {}, { limit: 200 })).traces;
 const exported = async () => (await new Response(await exportTraces(userId, {})).text()).split("\n").length - 1;
@@ -50,12 +50,12 @@ describe("deleting many traces", () => {
     expect(await deleteSelection(userId, { storedUntil: countedAt }, mark, operator)).toBe(traces);
     expect([await listed(), await exported()]).toEqual([[], 0]);
     expect(await lastEvent()).toEqual({ action: "traces_deleted", subject: `${traces} sessions` });
-    expect(await rowsOf("message")).toBe(messages);
+    expect(await readRows("message")).toBe(messages);
     await purgeDeleted(0.001);
     // A transaction takes 500 traces.
-    expect(await rowsOf("message")).toBe(messages - 5000);
+    expect(await readRows("message")).toBe(messages - 5000);
     await Promise.all([purgeDeleted(30), purgeDeleted(30)]);
-    expect([await rowsOf("message"), await rowsOf("trace")]).toEqual([0, traces]);
+    expect([await readRows("message"), await readRows("trace")]).toEqual([0, traces]);
     expect(await purgeDeleted(1)).toBe(0);
   });
 
@@ -66,9 +66,9 @@ describe("deleting many traces", () => {
     const afterRemoval = (act: () => Promise<unknown>) => afterNext('DELETE FROM "public"."message"', act);
     afterRemoval(async () => afterRemoval(() => Promise.reject(new Error("broken"))));
     await expect(purgeDeleted(30)).rejects.toThrow("broken");
-    expect(await rowsOf("message")).toBe(10_000);
+    expect(await readRows("message")).toBe(10_000);
     await purgeDeleted(30);
-    expect(await rowsOf("message")).toBe(0);
+    expect(await readRows("message")).toBe(0);
   });
 });
 
@@ -80,7 +80,7 @@ describe("a deletion takes exactly what was counted", () => {
     await send(trace("late", "a"));
     expect(await deleteSelection(userId, { storedUntil: countedAt }, mark, operator)).toBe(3);
     expect(await listed()).toMatchObject([{ sourceId: "late" }]);
-    expect(await rowsOf("message")).toBe(1);
+    expect(await readRows("message")).toBe(1);
   });
 
   test("where a counted trace changed or was deleted in between, nothing is deleted", async () => {
@@ -107,14 +107,16 @@ describe("a deletion takes exactly what was counted", () => {
     expect(await deleteSelection(userId, strange, "0", operator)).toBe(0);
     const { mark } = await countSelection(userId, { project: "p3" });
     expect(await deleteSelection(userId, { project: "p3" }, mark, operator)).toBe(2);
-    expect([(await listed()).length, await rowsOf("trace", other), await rowsOf("message", other)]).toEqual([18, 2, 2]);
+    expect([(await listed()).length, await readRows("trace", other), await readRows("message", other)]).toEqual([
+      18, 2, 2,
+    ]);
   });
 
   test("a later sync does not bring deleted traces back", async () => {
     await send(trace("one", "a"), trace("two", "a"));
     const { mark } = await countSelection(userId, {});
     await deleteSelection(userId, {}, mark, operator);
-    expect(await rowsOf("message")).toBe(0); // so few go at once
+    expect(await readRows("message")).toBe(0); // so few go at once
     const again = await send(trace("one", "a", "b"), trace("two", "a"));
     expect(again).toMatchObject({ traces: { kept: 2 }, messages: { written: 0 } });
     expect(await listed()).toEqual([]);
@@ -131,7 +133,7 @@ describe("a deletion takes exactly what was counted", () => {
     ]);
     expect(deleted).toBe(40);
     expect(jobs.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded", "succeeded"]);
-    expect([await listed(), await rowsOf("message")]).toEqual([[], 0]);
+    expect([await listed(), await readRows("message")]).toEqual([[], 0]);
   });
 });
 

@@ -6,10 +6,10 @@ import { digestPart } from "#lib/ledger/digest/part";
 import { requestReaccounting } from "#lib/ledger/version";
 import { deleteTrace } from "#lib/traces/deletion";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 type Fields = Record<string, unknown>;
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 20, 10) + seconds * 1000).toISOString();
@@ -25,7 +25,7 @@ const user = (content: string, seconds: number) => ({ role: "user", content, cre
 const positioned = (messages: Fields[], from = 0) =>
   messages.map((message, index) => ({ ...message, position: from + index }));
 
-const rowOf = async (sourceId: string) => {
+const readRow = async (sourceId: string) => {
   await accountTraces(60);
   const { rows } = await pool().query(
     `select derived_title, title_rank, turn_count, call_count, error_count, active_seconds, tools, spark, trivial from trace
@@ -48,7 +48,7 @@ const session = [
 
 test("the course of a session is the same whether it was sent whole or in parts", async () => {
   await send({ sourceId: "whole", messages: positioned(session) });
-  const whole = await rowOf("whole");
+  const whole = await readRow("whole");
   expect(whole).toMatchObject({
     ...{ turn_count: 2, call_count: 3, error_count: 2, active_seconds: 60, trivial: false },
     ...{ tools: "\nBash\nEdit\n", derived_title: "Mend the timer" },
@@ -59,15 +59,15 @@ test("the course of a session is the same whether it was sent whole or in parts"
     await send({ sourceId: "parts", ...(index > 0 && { append: { count: index } }), messages: part });
     await accountTraces(60);
   }
-  expect(await rowOf("parts")).toEqual(whole);
+  expect(await readRow("parts")).toEqual(whole);
 });
 
 test("a session without content is one until it has some", async () => {
   const echo = { role: "user", content: "<command-name>/exit</command-name>" };
   await send({ sourceId: "empty", messages: positioned([echo]) });
-  expect(await rowOf("empty")).toMatchObject({ trivial: true, turn_count: 0, derived_title: "/exit" });
+  expect(await readRow("empty")).toMatchObject({ trivial: true, turn_count: 0, derived_title: "/exit" });
   await send({ sourceId: "empty", append: { count: 1 }, messages: positioned([user("Mend the timer", 0)], 1) });
-  expect(await rowOf("empty")).toMatchObject({ trivial: false, turn_count: 1, derived_title: "Mend the timer" });
+  expect(await readRow("empty")).toMatchObject({ trivial: false, turn_count: 1, derived_title: "Mend the timer" });
 });
 
 test("the background job derives what an earlier version stored again", async () => {
@@ -80,13 +80,13 @@ test("the background job derives what an earlier version stored again", async ()
   );
   await pool().query("delete from trace_digest");
   await requestReaccounting();
-  expect(await rowOf("old")).toMatchObject({ derived_title: "Watch folders", title_rank: 11, turn_count: 1 });
+  expect(await readRow("old")).toMatchObject({ derived_title: "Watch folders", title_rank: 11, turn_count: 1 });
 });
 
 test("what is derived goes with a deleted session", async () => {
   const { id } = (await stored("whole")) ?? expect.fail("it is not stored");
   await deleteTrace(userId, id, operator);
-  expect(await rowOf("whole")).toMatchObject({ derived_title: null, error_count: 0, tools: null, spark: null });
+  expect(await readRow("whole")).toMatchObject({ derived_title: null, error_count: 0, tools: null, spark: null });
   const { rows } = await pool().query("select 1 from trace_digest where trace_id = $1", [id]);
   expect(rows).toEqual([]);
 });

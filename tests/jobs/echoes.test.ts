@@ -4,10 +4,10 @@ import { recall } from "#lib/mcp/tools/fix";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 const error = "ZephyrLockError: lease token mismatch for shard";
 

@@ -7,10 +7,10 @@ import { readEvidence } from "#lib/traces/evidence";
 import { purgeDeleted } from "#lib/traces/purge";
 import { provideOwner } from "../support/server.ts";
 import { clearTraces } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 afterEach(async () => {
   await clearTraces();
   for (const table of ["trace_branch", "trace_commit", "trace_pull_request"])

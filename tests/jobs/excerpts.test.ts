@@ -6,10 +6,10 @@ import { parseQuery } from "#lib/search/query";
 import { suggest } from "#lib/search/suggest";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, findId } = uploadsOf(userId);
+const { send, findId } = getUploads(userId);
 
 describe("excerpts", () => {
   beforeEach(clearTraces);

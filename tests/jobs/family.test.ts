@@ -8,10 +8,10 @@ import { countChanges, countTraces } from "#lib/traces/facets";
 import { findStarted, findSubagents, readFamilies, readTraceOrigins } from "#lib/traces/family";
 import { listPage, listTraces, neighbours } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 beforeEach(async () => {
   await pool().query("delete from trace");

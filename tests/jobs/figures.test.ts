@@ -10,10 +10,10 @@ import { sumOwn } from "../../app/(app)/traces/[id]/facts/family.tsx";
 import { readKin } from "../../app/(app)/traces/list/families.ts";
 import { countTokens } from "../../app/(app)/traces/list/spent.ts";
 import { owner, provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 beforeEach(async () => {
   for (const table of ["trace", "trace_usage", "message_usage", "usage_quarter_hour", "usage_facets", "finding"])

@@ -12,10 +12,10 @@ import { maxTouches } from "#lib/transcript/files/touches";
 import { longTest } from "../support/long.ts";
 import { makeUser, owner, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, findId } = uploadsOf(userId);
+const { send, findId } = getUploads(userId);
 beforeEach(clearTraces);
 
 const cwd = "/home/ada/api";
@@ -48,7 +48,7 @@ async function account(traceId: string): Promise<number> {
 }
 const accountAll = () => accountTraces(60);
 
-const rowsOf = async (traceId: string) =>
+const readRows = async (traceId: string) =>
   (
     await pool().query<{ row: string }>(
       `select concat_ws(' ', position, action, path, name, added, removed) as row from trace_file
@@ -56,7 +56,7 @@ const rowsOf = async (traceId: string) =>
       [userId, traceId],
     )
   ).rows.map(({ row }) => row);
-const sumsOf = async (traceId: string) =>
+const readSums = async (traceId: string) =>
   (await pool().query("select files_changed, lines_added, lines_removed from trace where id = $1", [traceId])).rows[0];
 
 describe("the rows of a trace's files", () => {
@@ -74,28 +74,28 @@ describe("the rows of a trace's files", () => {
     await send(session("one", ...parts));
     const id = await findId("one");
     expect(await account(id)).toBe(11);
-    expect(await rowsOf(id)).toEqual([
+    expect(await readRows(id)).toEqual([
       "1 read src/A.ts a.ts 0 0",
       "3 edit src/A.ts a.ts 2 1",
       "7 edit src/A.ts a.ts 0 1",
       "9 write new.md new.md 3 0",
     ]);
-    expect(await sumsOf(id)).toEqual({ files_changed: 2, lines_added: 5, lines_removed: 2 });
+    expect(await readSums(id)).toEqual({ files_changed: 2, lines_added: 5, lines_removed: 2 });
   });
 
   test("are the same however a trace grew: each time from its first open call on", async () => {
     const whole = session("whole", ...parts, word("go on"), edit("z.ts"));
     await send(whole);
     await account(await findId("whole"));
-    const expected = await rowsOf(await findId("whole"));
+    const expected = await readRows(await findId("whole"));
     let from = 0;
     for (let count = 1; count <= whole.messages.length; count += 1) {
       await send({ ...whole, sourceId: "grown", messages: whole.messages.slice(0, count) });
       from = await account(await findId("grown"));
     }
     expect(from).toBe(11);
-    expect(await rowsOf(await findId("grown"))).toEqual(expected);
-    expect(await sumsOf(await findId("grown"))).toEqual(await sumsOf(await findId("whole")));
+    expect(await readRows(await findId("grown"))).toEqual(expected);
+    expect(await readSums(await findId("grown"))).toEqual(await readSums(await findId("whole")));
   });
 
   test("follow a rewrite, and are gone with the trace", async () => {
@@ -104,10 +104,10 @@ describe("the rows of a trace's files", () => {
     await account(id);
     await send({ ...session("one", edit("c.ts")), replace: true });
     await account(id);
-    expect(await rowsOf(id)).toEqual(["0 edit c.ts c.ts 2 1"]);
+    expect(await readRows(id)).toEqual(["0 edit c.ts c.ts 2 1"]);
     await deleteTrace(userId, id, operator);
     await accountTraces(60);
-    expect(await rowsOf(id)).toEqual([]);
+    expect(await readRows(id)).toEqual([]);
   });
 
   test("have what several calls of one message did with a file together", async () => {
@@ -120,7 +120,7 @@ describe("the rows of a trace's files", () => {
     await send(session("one", [raw("assistant", calls), raw("user", results)]));
     const id = await findId("one");
     await account(id);
-    expect(await rowsOf(id)).toEqual(["0 edit a.ts a.ts 3 2"]);
+    expect(await readRows(id)).toEqual(["0 edit a.ts a.ts 3 2"]);
   });
 
   longTest("are cut at 50,000, which the answer says, also where the trace grows", async () => {

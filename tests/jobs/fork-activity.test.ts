@@ -6,10 +6,10 @@ import { deleteTrace } from "#lib/traces/deletion";
 import { readFamilies } from "#lib/traces/family";
 import { provideOwner } from "../support/server.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 const message = (position: number, minute: number, isReplayed: boolean) => ({
   position,

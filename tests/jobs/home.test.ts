@@ -3,10 +3,10 @@ import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { readNews } from "../../app/(app)/home/news.ts";
 import { owner, provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 const hourMs = 3_600_000;
 const now = new Date();
 

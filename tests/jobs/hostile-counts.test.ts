@@ -10,10 +10,10 @@ import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, findId } = uploadsOf(userId);
+const { send, findId } = getUploads(userId);
 beforeEach(() => clearTraces());
 
 const said = { position: 0, role: "assistant", content: "done", createdAt: "2026-03-02T10:00:00.123Z" };
@@ -53,8 +53,8 @@ test("of commits whose hashes begin alike a hundred count, so that no number of 
   });
   await send(made(1, 0), made(2, 80));
   await accountTraces(30);
-  const countOf = async (day: number) => (await readEvidence(userId, await findId(`made ${day}`))).commits.length;
-  expect([await countOf(1), await countOf(2)]).toEqual([80, 20]);
+  const readCount = async (day: number) => (await readEvidence(userId, await findId(`made ${day}`))).commits.length;
+  expect([await readCount(1), await readCount(2)]).toEqual([80, 20]);
 });
 
 test("each span of a report has as many values as are listed, and all of them in its sum", async () => {

@@ -54,7 +54,7 @@ async function impersonate(answer: Buffer, at = 0) {
   return { port: (server.address() as AddressInfo).port, sent, connected };
 }
 
-const urlOf = (port: number) => `postgresql://spoor:secret@127.0.0.1:${port}/spoor?require_auth=scram-sha-256`;
+const makeUrl = (port: number) => `postgresql://spoor:secret@127.0.0.1:${port}/spoor?require_auth=scram-sha-256`;
 
 /** What fails at an impostor, by each way in which a process connects. */
 const ways: Record<string, (url: string) => Promise<unknown>> = {
@@ -75,7 +75,7 @@ test.each(
   ),
 )("%s sends nothing to an impostor that %s", async (_way, what, connect, answer) => {
   const { port, sent } = await impersonate(answer);
-  const error = await connect(urlOf(port)).catch((caught: Error) => caught);
+  const error = await connect(makeUrl(port)).catch((caught: Error) => caught);
   expect(error).toMatchObject({ code: "08001", message: expect.stringContaining(what.replace(/^.*then /, "")) });
   expect(isOutage(error)).toBe(true);
   const told = Buffer.concat(sent).toString("latin1");

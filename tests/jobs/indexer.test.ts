@@ -14,10 +14,10 @@ import { afterNext } from "../support/meanwhile.ts";
 import { refuse } from "../support/refusing.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { accept, run, send, findId } = uploadsOf(userId);
+const { accept, run, send, findId } = getUploads(userId);
 beforeEach(clearTraces);
 
 const search = (q: string, filter = {}) => searchSourceIds(userId, q, filter);
@@ -69,7 +69,7 @@ describe("the indexer", () => {
 
   test("passes over an account that is being deleted, and serves the others", async () => {
     const staying = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
-    const others = uploadsOf(staying);
+    const others = getUploads(staying);
     for (const { send: sendOf } of [{ send }, others]) {
       await sendOf({ sourceId: "gone", messages: messages("beta") }, { sourceId: "kept", messages: messages("alpha") });
     }
@@ -103,7 +103,7 @@ describe("the indexer", () => {
 
   test("serves the others first where it fails at one account's sessions", async () => {
     await send({ sourceId: "one", messages: messages("alpha") });
-    const other = uploadsOf(await makeUser({ name: "Eve", email: "eve@example.org", password: "" }));
+    const other = getUploads(await makeUser({ name: "Eve", email: "eve@example.org", password: "" }));
     await other.send({ sourceId: "two", messages: messages("beta") });
     const fail = () => Promise.reject(Object.assign(new Error("it fails"), { code: "57014" }));
     afterNext("from message", fail);

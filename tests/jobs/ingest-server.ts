@@ -25,7 +25,7 @@ export async function serveIngest(userId: string): Promise<string> {
     if (request.method !== "POST") return [200, await getJob(userId, path.split("/").at(-1) ?? "")];
     const encoding = request.headers["content-encoding"] as "gzip" | "zstd";
     const key = request.headers["idempotency-key"] as string;
-    const jobId = await acceptBatch({ userId, machine: "m" }, await bodyOf(request), encoding, key);
+    const jobId = await acceptBatch({ userId, machine: "m" }, await makeBody(request), encoding, key);
     await runJob({ userId, jobId });
     return [202, { ok: true, jobId, status: "queued" }];
   }
@@ -47,7 +47,7 @@ export async function serveIngest(userId: string): Promise<string> {
 const send = (response: ServerResponse, status: number, body: object) =>
   void response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function makeBody(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   return Buffer.concat(parts);

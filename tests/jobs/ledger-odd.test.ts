@@ -11,10 +11,10 @@ import { provideOwner } from "../support/server.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
 import { expectOddUsage } from "./odd-usage.ts";
 import { indexAll } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 test.each([1, 2, 3])("odd usage is summed alike in all places, however sessions grow and go (%i)", (seed) =>
   expectOddUsage(userId, seed, 5),

@@ -6,7 +6,7 @@ import { requestReaccounting } from "#lib/ledger/version";
 const tokens = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "reasoning"].map(
   (name) => `${name}_tokens`,
 );
-const sumOf = (names: string[]) => names.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(", ");
+const computeSum = (names: string[]) => names.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(", ");
 const unpriced = `sum(case when cost_nano is null then
   input_tokens::bigint + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens end)`;
 const tierNotPriced = unpriced.replace("cost_nano is null", "tier_not_priced");
@@ -30,7 +30,7 @@ const snapshot = async () => ({
 /** Compares messages, rows, the sums of days and the sums of traces, with another way of adding up for each. */
 export async function expectSums(): Promise<void> {
   expect(await query("select id from trace where ledger_due or usage_due")).toEqual([]);
-  const ofTraces = `select trace_id as id, ${sumOf(sums)}, ${remarked}
+  const ofTraces = `select trace_id as id, ${computeSum(sums)}, ${remarked}
     from message_usage where counted group by trace_id order by trace_id`;
   // Tables meet by their user alone, so that a distributed database takes these statements, too.
   const isUsed =
@@ -41,15 +41,15 @@ export async function expectSums(): Promise<void> {
   const nothing = [...sums, ...remarks].map((name) => `coalesce(${name}, 0) <> 0`).join(" or ");
   const without = `select id from trace where not ${isUsed} and (${nothing})`;
   expect(await query(without)).toEqual([]);
-  const days = `select quarter, facets, ${sumOf([...sums, ...remarks])} from usage_quarter_hour
+  const days = `select quarter, facets, ${computeSum([...sums, ...remarks])} from usage_quarter_hour
     group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
-  const ofDays = `select floor(extract(epoch from at) / 900)::int as quarter, facets, ${sumOf(sums)},
+  const ofDays = `select floor(extract(epoch from at) / 900)::int as quarter, facets, ${computeSum(sums)},
       ${remarked}
     from message_usage where counted group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
   expect(await query(days)).toEqual(await query(ofDays));
   const counts = ["messages", "tokens", "untimed", "uncounted"];
   const active = (from: string) =>
-    `select quarter, facets, ${sumOf(counts)} from ${from} group by 1, 2 having sum(messages) > 0 order by 1, 2`;
+    `select quarter, facets, ${computeSum(counts)} from ${from} group by 1, 2 having sum(messages) > 0 order by 1, 2`;
   const quarters = `(select (day - date '1970-01-01') * 96 + unnest(quarters) as quarter, facets,
       ${counts.map((name) => `unnest(quarter_${name}) as ${name}`).join(", ")} from trace_usage) as quarters`;
   expect(await query(active("usage_quarter_hour"))).toEqual(await query(active(quarters)));

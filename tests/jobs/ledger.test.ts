@@ -7,10 +7,10 @@ import { requestReaccounting } from "#lib/ledger/version";
 import { deleteTrace } from "#lib/traces/deletion";
 import { provideOwner } from "../support/server.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored, findId } = uploadsOf(userId);
+const { send, stored, findId } = getUploads(userId);
 
 beforeEach(async () => {
   for (const table of ["trace", "trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"]) {

@@ -5,10 +5,10 @@ import { pool } from "#lib/db/client";
 import { getJob } from "#lib/ingest/jobs";
 import { type StoredBatch, withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { provideOwner } from "../support/server.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { accept } = uploadsOf(userId);
+const { accept } = getUploads(userId);
 
 /** Runs `work` with a stored upload, as a job does. */
 async function withBatch<T>(jobId: string, work: (batch: StoredBatch) => Promise<T>): Promise<T> {

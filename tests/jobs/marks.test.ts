@@ -7,10 +7,10 @@ import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape } from "#lib/traces/schema";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 async function make(sourceId: string, title?: string) {
   await send({ sourceId, ...(title && { title }), messages: messages("Mend the timer") });

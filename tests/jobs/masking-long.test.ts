@@ -8,10 +8,10 @@ import { findingsQuery } from "#lib/findings/schema";
 import { maskStored } from "#lib/ingest/masking/stored";
 import { accountTraces } from "#lib/ledger/account";
 import { provideOwner } from "../support/server.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 test("many messages that have a secret hold their session for as many statements as pages, whatever else stands in them", async () => {
   const password = "Tr0ub4dorx3zyx7";

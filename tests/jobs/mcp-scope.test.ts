@@ -8,7 +8,7 @@ import type { AgentReader } from "#lib/mcp/tools/tool";
 import { readBlockHeads } from "#lib/search/index/sql/block-rows";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 /** Stands in everything of the other project, and in nothing else. */
 const mark = "zanzibarium";
@@ -81,7 +81,7 @@ const others = [0, 1, 2].map((n) =>
 );
 
 type Stored = { id: string; source_id: string; project_id: string; activity_at: Date };
-const storedOf = async (userId: string): Promise<Stored[]> =>
+const readStored = async (userId: string): Promise<Stored[]> =>
   (await pool().query("select id, source_id, project_id, activity_at from trace where user_id = $1", [userId])).rows;
 
 const nameOfId = new Map<string, string>();
@@ -89,14 +89,14 @@ const readers = new Map<string, AgentReader>();
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-  await uploadsOf(adaId).send(...others);
+  await getUploads(adaId).send(...others);
   await indexAll(); // in a block of its own
-  await uploadsOf(adaId).send(...known, child);
-  await uploadsOf(eveId).send(...known, child);
+  await getUploads(adaId).send(...known, child);
+  await getUploads(eveId).send(...known, child);
   await accountTraces(30);
   await indexAll();
   for (const userId of [adaId, eveId])
-    for (const { id, source_id: name, project_id: projectId } of await storedOf(userId)) {
+    for (const { id, source_id: name, project_id: projectId } of await readStored(userId)) {
       nameOfId.set(id, name);
       ids.set(`${userId} ${name}`, id);
       if (name === "first") readers.set(userId, { userId, projectId });
@@ -182,7 +182,7 @@ const values: Record<string, unknown[]> = {
 };
 
 /** Each call that has one of its parameters changed, of those that it needs the first value. */
-function callsOf(schema: { properties?: object; required?: string[] }): Record<string, unknown>[] {
+function getCalls(schema: { properties?: object; required?: string[] }): Record<string, unknown>[] {
   const needed = Object.fromEntries((schema.required ?? []).map((name) => [name, values[name]?.[0]]));
   return Object.keys(schema.properties ?? {}).flatMap((name) => {
     if (!values[name]) throw new Error(`the parameter ${name} has no values in this test`);
@@ -195,8 +195,8 @@ const givenTo = (userId: string, { session, ...given }: Record<string, unknown>)
 
 describe("an agent that was let into one project", () => {
   test("has nothing looked up where the index has only others", async () => {
-    const blocksOf = (projectId?: string) => heavyRead(adaId, (tx) => readBlockHeads(tx, adaId, projectId));
-    const [all, own] = [await blocksOf(), await blocksOf(readers.get(adaId)?.projectId ?? "")];
+    const getBlocks = (projectId?: string) => heavyRead(adaId, (tx) => readBlockHeads(tx, adaId, projectId));
+    const [all, own] = [await getBlocks(), await getBlocks(readers.get(adaId)?.projectId ?? "")];
     expect([all.length, own.map(({ documents }) => documents)]).toEqual([2, [4]]);
   });
 
@@ -205,7 +205,7 @@ describe("an agent that was let into one project", () => {
     const { tools } = await ada.listTools();
     expect(tools.length).toBeGreaterThan(5);
     for (const { name, inputSchema } of tools)
-      for (const given of callsOf(inputSchema as never)) {
+      for (const given of getCalls(inputSchema as never)) {
         const [own, alone] = [
           await askAll(ada, name, givenTo(adaId, given)),
           await askAll(eve, name, givenTo(eveId, given)),

@@ -6,11 +6,11 @@ import { attemptsFor } from "#lib/mcp/error-line";
 import { answerCall } from "#lib/mcp/server";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 const bobId = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
-const { send, findId } = uploadsOf(userId);
+const { send, findId } = getUploads(userId);
 
 /** The protocol's own client, whose requests go to the handler as the route passes them on. */
 async function connect(
@@ -115,7 +115,7 @@ test("at most twenty sessions are listed as resources", async () => {
     sourceId: `n${n}`,
     messages: numbered(say("user", "hello", 0)),
   }));
-  await uploadsOf(carolId).send(...many);
+  await getUploads(carolId).send(...many);
   expect((await carol.listResources()).resources).toHaveLength(20);
 });
 
@@ -144,7 +144,7 @@ describe("a tool", () => {
       say("user", "Thanks.", 3),
       say("assistant", "You are welcome.", 4),
     );
-    await uploadsOf(carolId).send({ sourceId: "gangway", messages });
+    await getUploads(carolId).send({ sourceId: "gangway", messages });
     await indexAll();
     const { text } = await ask("find_past_fix", { error: "ReferenceError: gangway is not defined" }, carol);
     expect(text).toContain("> It was renamed: call it bridge.");

@@ -11,12 +11,12 @@ import { listTraces } from "#lib/traces/queries";
 import { needsOneServer } from "../support/nodes.ts";
 import { countRows } from "../support/row-counts.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 const countsOfOneServer = needsOneServer("the counts of rows that were read are each server's own");
 
-const { accept, send, stored } = uploadsOf(userId);
+const { accept, send, stored } = getUploads(userId);
 
 describe("what a job does with a trace", () => {
   test("a new one is created", async () => {

@@ -117,13 +117,13 @@ describe("an empty database", () => {
     await client.end();
     return rows;
   };
-  const recordsOf = (url: string) =>
+  const readRecords = (url: string) =>
     query(
       url,
       `select migration_name, checksum, applied_steps_count, finished_at >= started_at as finished, logs, rolled_back_at,
          length(id) from _prisma_migrations order by migration_name`,
     );
-  const recordColumnsOf = (url: string) =>
+  const readRecordColumns = (url: string) =>
     query(
       url,
       `select column_name, udt_name, character_maximum_length, is_nullable, column_default, ordinal_position
@@ -143,8 +143,8 @@ describe("an empty database", () => {
       await withEmpty(async (byPrisma) => {
         expect(await deployWithPrisma(byPrisma)).toEqual(await own());
         expect(await migrateOwn(byPrisma)).toEqual([]);
-        expect(await recordsOf(bySpoor)).toEqual(await recordsOf(byPrisma));
-        expect(await recordColumnsOf(bySpoor)).toEqual(await recordColumnsOf(byPrisma));
+        expect(await readRecords(bySpoor)).toEqual(await readRecords(byPrisma));
+        expect(await readRecordColumns(bySpoor)).toEqual(await readRecordColumns(byPrisma));
       });
     });
   });
@@ -164,7 +164,7 @@ describe("an empty database", () => {
     await withEmpty(async (url) => {
       const applied = await Promise.all([migrateOwn(url), migrateOwn(url), deployWithPrisma(url), migrateOwn(url)]);
       expect(applied.flat()).toEqual(await own());
-      expect((await recordsOf(url)).length).toBe((await own()).length);
+      expect((await readRecords(url)).length).toBe((await own()).length);
     });
   });
 

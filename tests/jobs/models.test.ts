@@ -3,10 +3,10 @@ import { pool } from "#lib/db/client";
 import { countTraces, readFacets } from "#lib/traces/facets";
 import { listQuery } from "#lib/traces/schema";
 import { provideOwner } from "../support/server.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 test("a model and its dated twins are one in the menu, and for the filter; a dated name stands for itself", async () => {
   for (const [at, model] of ["gpt-5", "gpt-5-2025-08-07", "gpt-5@20250807", "gpt-5-mini", "gpt-5.1"].entries())

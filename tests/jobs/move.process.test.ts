@@ -6,7 +6,7 @@ import { copyRows, expectEmpty } from "#lib/db/sql/copy";
 import { freshDatabase, switchDatabase, testEnvironment } from "../support/database.ts";
 import { trace } from "../support/ingesting.ts";
 import { makeUser, setupToken } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const target = await freshDatabase();
 const source = await freshDatabase();
@@ -18,7 +18,7 @@ afterAll(async () => {
 test("every row of a database is copied to an empty one, which is empty no more", async () => {
   setEnv({ SETUP_TOKEN: setupToken });
   const userId = await makeUser();
-  await uploadsOf(userId).send(trace("moved", "a message", "and another"));
+  await getUploads(userId).send(trace("moved", "a message", "and another"));
   await expectEmpty(target.url);
   await expect(expectEmpty(source.url)).rejects.toThrow(EnvError);
   const said: string[] = [];
@@ -28,7 +28,7 @@ test("every row of a database is copied to an empty one, which is empty no more"
   await expect(expectEmpty(target.url)).rejects.toThrow("The target is not empty");
 
   await switchDatabase({ ...testEnvironment, DATABASE_URL: target.url });
-  expect((await uploadsOf(userId).stored("moved"))?.contents).toEqual(["a message", "and another"]);
+  expect((await getUploads(userId).stored("moved"))?.contents).toEqual(["a message", "and another"]);
   const { rows } = await pool().query<{ next: string }>(
     "select nextval(pg_get_serial_sequence('ingest_job', 'sequence')) as next",
   );

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 const account = () => accountTraces(30);
 const session = (sourceId: string, metadata: object, messages: object[]) => ({

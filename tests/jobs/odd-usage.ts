@@ -7,7 +7,7 @@ import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
 import { makeRandom } from "../support/random.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 type Random = (below: number) => number;
 
@@ -58,7 +58,7 @@ const forms: ((random: Random, near: number) => Record<string, unknown>)[] = [
   () => ({}),
 ];
 
-function messageOf(random: Random, position: number) {
+function makeMessage(random: Random, position: number) {
   const form = forms[random(forms.length)];
   // Later messages have later times, or none.
   const at = new Date(Date.UTC(2026, 9, 1, position * 5, random(60)));
@@ -76,7 +76,7 @@ function messageOf(random: Random, position: number) {
   };
 }
 
-const sourceOf = (name: number) => ["claude-code", "codex", "cursor"][name % 3];
+const getSource = (name: number) => ["claude-code", "codex", "cursor"][name % 3];
 
 const exactly = async () => {
   const { rows } = await pool().query(
@@ -99,11 +99,11 @@ const asTold = async (userId: string, zone: string) => {
 
 /** Sends sessions of odd usage in so many steps, and compares all sums every five. */
 export async function expectOddUsage(userId: string, seed: number, steps: number): Promise<void> {
-  const { send, stored } = uploadsOf(userId);
+  const { send, stored } = getUploads(userId);
   const random = makeNumbers(seed);
-  const sessions = new Map<number, ReturnType<typeof messageOf>[]>();
+  const sessions = new Map<number, ReturnType<typeof makeMessage>[]>();
   const whole = (name: number, more: Record<string, unknown> = {}) => ({
-    ...{ source: sourceOf(name), sourceId: `s${seed}-${name}`, model: models[random(4)] },
+    ...{ source: getSource(name), sourceId: `s${seed}-${name}`, model: models[random(4)] },
     createdAt: `2026-10-0${1 + (name % 9)}T00:00:00Z`,
     messages: sessions.get(name),
     ...(random(5) === 0 && { usage: { inputTokens: count(random), outputTokens: count(random) } }),
@@ -112,7 +112,7 @@ export async function expectOddUsage(userId: string, seed: number, steps: number
   for (let step = 0; step < steps; step += 1) {
     const name = random(6);
     const known = sessions.get(name) ?? [];
-    const fresh = (from: number, length: number) => Array.from({ length }, (_, n) => messageOf(random, from + n));
+    const fresh = (from: number, length: number) => Array.from({ length }, (_, n) => makeMessage(random, from + n));
     switch (random(6)) {
       case 0: {
         const id = (await stored(`s${seed}-${name}`))?.id;

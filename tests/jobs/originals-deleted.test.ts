@@ -14,12 +14,12 @@ import { purgeDeleted } from "#lib/traces/purge";
 import { afterNext, waitingForLocks } from "../support/meanwhile.ts";
 import { makePart, recipient } from "../support/parts.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { aDayLater, clearCopies, copiesOf, hashesOf, storedParts } from "./copied.ts";
-import { uploadsOf } from "./uploads.ts";
+import { aDayLater, clearCopies, getCopies, getHashes, storedParts } from "./copied.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { key, put, putPart, getPart } = copiesOf(userId);
-const { send, findId } = uploadsOf(userId);
+const { key, put, putPart, getPart } = getCopies(userId);
+const { send, findId } = getUploads(userId);
 beforeEach(clearCopies);
 
 const session = (sourceId: string, project = "api") => ({
@@ -40,10 +40,10 @@ describe("parts that no copy refers to", () => {
     expect(await putPart(again)).toBe(false); // which promises another day
     expect(await putPart(used)).toBe(false);
     await purgeParts(5);
-    expect(await storedParts()).toEqual(hashesOf(used, again));
+    expect(await storedParts()).toEqual(getHashes(used, again));
     await aDayLater();
     await purgeDeleted(5);
-    expect(await storedParts()).toEqual(hashesOf(used));
+    expect(await storedParts()).toEqual(getHashes(used));
     expect((await getPart(used)).equals(used.bytes)).toBe(true);
   });
 
@@ -57,7 +57,7 @@ describe("parts that no copy refers to", () => {
     expect((await getPart(one)).equals(one.bytes)).toBe(true);
     await aDayLater();
     await purgeParts(5);
-    expect(await storedParts()).toEqual(hashesOf(two, merged));
+    expect(await storedParts()).toEqual(getHashes(two, merged));
   });
 
   test("because the copy was deleted go at once, but for those of other copies", async () => {
@@ -67,7 +67,7 @@ describe("parts that no copy refers to", () => {
     await put("other", [two]);
     await deleteOriginal(userId, key("s"), operator);
     await purgeParts(5);
-    expect(await storedParts()).toEqual(hashesOf(two));
+    expect(await storedParts()).toEqual(getHashes(two));
   });
 });
 
@@ -108,7 +108,7 @@ describe("a part that is a day old and that a copy begins to refer to", () => {
     await aDayLater();
     afterNext("select encode(sha256, 'hex') as hash from original_part", () => putPart(part));
     await purgeParts(5);
-    expect(await storedParts()).toEqual(hashesOf(part));
+    expect(await storedParts()).toEqual(getHashes(part));
   });
 });
 
@@ -159,7 +159,7 @@ describe("a copy goes", () => {
 
   test("with the account, and leaves no row of it", async () => {
     const carol = await makeUser({ name: "Carol", email: "carol@example.org", password: "" });
-    const carols = copiesOf(carol);
+    const carols = getCopies(carol);
     const parts = Array.from({ length: 150 }, () => makePart());
     for (const part of parts) await carols.putPart(part);
     await carols.put("s", parts);
@@ -185,7 +185,7 @@ describe("what a user may store", () => {
     expect(used - before).toBeLessThan(102_000);
     setEnv({ USER_QUOTA_BYTES: String(used + 50_000) });
     await expect(putPart(two)).rejects.toMatchObject({ code: "payload_too_large" });
-    expect(await storedParts()).toEqual(hashesOf(one));
+    expect(await storedParts()).toEqual(getHashes(one));
     await expect(put("many", Array(1000).fill(one))).rejects.toMatchObject({ code: "payload_too_large" });
     expect(await count()).toBe(1);
     await put("few", [one]);

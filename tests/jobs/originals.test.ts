@@ -18,14 +18,14 @@ import { listObjects } from "#lib/storage/s3";
 import { fingerprint, makePart, otherRecipient, recipient } from "../support/parts.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { clearCopies, copiesOf, hashesOf, storedParts } from "./copied.ts";
-import { uploadsOf } from "./uploads.ts";
+import { clearCopies, getCopies, getHashes, storedParts } from "./copied.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
 const s3 = await startS3();
 afterAll(s3.stop);
-const { key, put, putPart, getPart } = copiesOf(userId);
+const { key, put, putPart, getPart } = getCopies(userId);
 beforeEach(clearCopies);
 
 const missing = { code: "not_found" };
@@ -51,7 +51,7 @@ describe.each(["postgres", "s3"])("a copy in %s", (where) => {
       parts: [two, one, two].map(({ sha256, bytes }) => ({ sha256, bytes: bytes.length })),
     });
     expect((await getPart(one)).equals(one.bytes)).toBe(true);
-    const bobs = copiesOf(bob);
+    const bobs = getCopies(bob);
     await expect(bobs.getPart(one)).rejects.toMatchObject(missing);
     await expect(getOriginal(bob, key("s"))).rejects.toMatchObject(missing);
     await expect(bobs.put("s", [one])).rejects.toMatchObject({ code: "parts_missing", missing: [one.sha256] });
@@ -184,7 +184,7 @@ test("a copy of 20,000 parts grows by one row, and is listed with its size", asy
 
 describe("the list", () => {
   test("has the latest first, page by page, with the titles of stored sessions", async () => {
-    await uploadsOf(userId).send({
+    await getUploads(userId).send({
       source: "claude-code",
       sourceId: "s1",
       title: "Retry the upload",
@@ -245,7 +245,7 @@ test("an export is a tar archive with every file as it was sent, under names tha
   await put("../../x", [two]);
   await put("..", []);
   await put(long, [one]);
-  await copiesOf(bob).put("bobs", []);
+  await getCopies(bob).put("bobs", []);
   const folder = await mkdtemp(join(tmpdir(), "spoor-tar-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const archive = Buffer.from(await new Response(await exportOriginals(userId)).arrayBuffer());
@@ -269,10 +269,10 @@ test("an export is a tar archive with every file as it was sent, under names tha
 test("hashes of different users' parts do not meet", async () => {
   const one = makePart();
   await putPart(one);
-  await copiesOf(bob).putPart(one);
+  await getCopies(bob).putPart(one);
   await put("s", [one]);
   await deleteOriginal(userId, key("s"), operator);
   await purgeParts(5);
-  expect(await storedParts()).toEqual(hashesOf(one));
-  expect((await copiesOf(bob).getPart(one)).equals(one.bytes)).toBe(true);
+  expect(await storedParts()).toEqual(getHashes(one));
+  expect((await getCopies(bob).getPart(one)).equals(one.bytes)).toBe(true);
 });

@@ -8,7 +8,7 @@ import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
 
-const failureOf = (work: Promise<unknown>) =>
+const catchFailure = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
     (error: unknown) => error,
@@ -21,25 +21,27 @@ test("a lock that Prisma waited for too long is an outage", async () => {
       await other.$queryRaw`select set_config('lock_timeout', '100', true)`;
       await other.user.updateMany({ where: { id: userId }, data: { name: "Ada" } });
     });
-    return failureOf(waiting);
+    return catchFailure(waiting);
   });
   expect(postgresCode(error)).toBe("55P03");
   expect(isOutage(error)).toBe(true);
 });
 
 test("a connection that PostgreSQL ended under Prisma is an outage", async () => {
-  const ended = failureOf(prisma().$transaction((tx) => tx.$queryRaw`select pg_terminate_backend(pg_backend_pid())`));
+  const ended = catchFailure(
+    prisma().$transaction((tx) => tx.$queryRaw`select pg_terminate_backend(pg_backend_pid())`),
+  );
   expect(isOutage(await ended)).toBe(true);
 });
 
 test("a database that Prisma cannot reach is an outage", async () => {
   const away = new PrismaClient({ adapter: new PrismaPg({ connectionString: "postgres://a:b@127.0.0.1:1/away" }) });
-  expect(isOutage(await failureOf(away.user.findFirst()))).toBe(true);
+  expect(isOutage(await catchFailure(away.user.findFirst()))).toBe(true);
 });
 
 test("a statement that breaks a rule of the database is no outage", async () => {
   const other = { id: userId, name: "Ada", email: "ada@example.org", emailVerified: true };
-  expect(isOutage(await failureOf(prisma().user.create({ data: other })))).toBe(false);
+  expect(isOutage(await catchFailure(prisma().user.create({ data: other })))).toBe(false);
 });
 
 // Vitest fails a run in which an error is thrown that nobody awaits: that is what would end a process.

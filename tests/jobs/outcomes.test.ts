@@ -9,11 +9,11 @@ import { deleteTrace } from "#lib/traces/deletion";
 import { needsOneServer } from "../support/nodes.ts";
 import { countRows } from "../support/row-counts.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 const countsOfOneServer = needsOneServer("the counts of rows that were read are each server's own");
-const { accept, send, stored } = uploadsOf(userId);
+const { accept, send, stored } = getUploads(userId);
 
 /** The same JSON with every object's keys in reverse. */
 function reversed(value: unknown): unknown {

@@ -31,7 +31,7 @@ async function storeTrace(source: string, count: number, content: string, metada
   return trace?.id ?? "";
 }
 
-async function pagesOf(traceId: string, bounds: { limit: number; maxBytes?: number }) {
+async function readPages(traceId: string, bounds: { limit: number; maxBytes?: number }) {
   const pages = [];
   for (let after: number | null = -1; after !== null; ) {
     const page: Awaited<ReturnType<typeof readMessages>> = await readMessages(userId, traceId, after, bounds);
@@ -62,7 +62,7 @@ const countBytes = (messages: { content: string; metadata: unknown }[]) =>
 describe("a page of messages", () => {
   test("has at most 8 MiB, whatever its limit, and the next page continues after it", async () => {
     const id = await storeTrace("large", 20, `repeat(chr(96 + p), ${MiB})`);
-    const pages = await pagesOf(id, { limit: 1000 });
+    const pages = await readPages(id, { limit: 1000 });
     expect(pages.map((page) => page.map(({ position }) => position))).toEqual([
       [1, 2, 3, 4, 5, 6, 7, 8],
       [9, 10, 11, 12, 13, 14, 15, 16],
@@ -73,28 +73,28 @@ describe("a page of messages", () => {
 
   test("has at least one message, however large", async () => {
     const id = await storeTrace("larger", 3, `repeat('x', case p when 2 then ${9 * MiB} else 1 end)`);
-    expect((await pagesOf(id, { limit: 1000 })).map((page) => page.length)).toEqual([1, 1, 1]);
+    expect((await readPages(id, { limit: 1000 })).map((page) => page.length)).toEqual([1, 1, 1]);
   });
 
   test("of single positions ends with the message that exceeds 8 MiB", async () => {
     const id = await storeTrace("positions", 20, `repeat('x', case p when 2 then ${9 * MiB} else 1 end)`);
-    const positionsOf = async (...positions: number[]) =>
+    const readPositions = async (...positions: number[]) =>
       (await readMessagesAt(userId, id, positions)).map(({ position }) => position);
-    expect(await positionsOf(3, 1, 2)).toEqual([1, 2]);
-    expect(await positionsOf(3, 1, 99)).toEqual([1, 3]);
+    expect(await readPositions(3, 1, 2)).toEqual([1, 2]);
+    expect(await readPositions(3, 1, 99)).toEqual([1, 3]);
   });
 
   test("counts metadata as sent, not as compressed", async () => {
     const id = await storeTrace("metadata", 9, "''", `jsonb_build_object('k', repeat('z', ${MiB}))`);
-    const pages = await pagesOf(id, { limit: 1000 });
+    const pages = await readPages(id, { limit: 1000 });
     expect(pages.map((page) => page.length)).toEqual([7, 2]);
     for (const page of pages) expect(countBytes(page)).toBeLessThanOrEqual(8 * MiB);
   });
 
   test("ends at its limit, and has no next page after the last", async () => {
     const id = await storeTrace("small", 7, "'x'");
-    expect((await pagesOf(id, { limit: 3 })).map((page) => page.length)).toEqual([3, 3, 1]);
-    expect((await pagesOf(id, { limit: 7 })).map((page) => page.length)).toEqual([7]);
+    expect((await readPages(id, { limit: 3 })).map((page) => page.length)).toEqual([3, 3, 1]);
+    expect((await readPages(id, { limit: 7 })).map((page) => page.length)).toEqual([7]);
   });
 
   const blocks = needsOneServer("the counts of blocks that were read are each server's own");

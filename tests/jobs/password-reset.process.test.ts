@@ -51,7 +51,7 @@ async function approvedLogin(userId: string): Promise<string> {
 }
 
 const refusal = (code: string) => expect.objectContaining({ code });
-const bearerOf = (token: string) => requireBearer(`Bearer ${token}`, here.address);
+const getBearer = (token: string) => requireBearer(`Bearer ${token}`, here.address);
 const newest = async (userId: string, limit: number) =>
   (await listEvents(userId, { limit })).map(({ action, subject }) => [action, subject]);
 
@@ -65,7 +65,7 @@ describe("a password that the operator resets", () => {
       false,
       true,
     ]);
-    await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
+    await expect(getBearer(token)).rejects.toThrow(refusal("invalid_token"));
     await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
     expect(await listTokens(userId)).toEqual([]);
     expect(await newest(userId, 3)).toEqual([
@@ -82,7 +82,7 @@ describe("a password that the operator resets", () => {
     await grant(userId, { client, redirectUri: "http://127.0.0.1/", challenge: "c", project: null }, here);
     expect(await listGrants(userId)).toHaveLength(1);
     await resetPassword(email, "a third good password", operator, { keepTokens: true });
-    expect(await bearerOf(token)).toMatchObject({ machine: "laptop" });
+    expect(await getBearer(token)).toMatchObject({ machine: "laptop" });
     await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
     expect(await listGrants(userId)).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe("a password that the operator resets", () => {
   test("changes no other user", async () => {
     const [one, other] = [await member("one"), await member("other")];
     await resetPassword(one.email, "a third good password", operator);
-    expect(await bearerOf(other.token)).toMatchObject({ userId: other.userId });
+    expect(await getBearer(other.token)).toMatchObject({ userId: other.userId });
     expect(await pollLogin(other.deviceCode, here)).toMatchObject({ status: "approved" });
     expect(await listSignIns(other.userId)).toHaveLength(1);
   });
@@ -108,7 +108,7 @@ describe("a password that the operator resets", () => {
 test("a user who logs all machines out stays signed in", async () => {
   const { userId, token, deviceCode } = await member("careful");
   await logOutMachines(userId, here);
-  await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
+  await expect(getBearer(token)).rejects.toThrow(refusal("invalid_token"));
   await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
   expect(await listSignIns(userId)).toHaveLength(1);
 });
@@ -141,10 +141,10 @@ describe("npm run admin", () => {
   test("resets a password, and with it the tokens unless they are to be kept", async () => {
     const { email, userId, token } = await member("racer");
     expect(await admin("reset-password", email, "--keep-tokens")).toContain("Its tokens stay valid.");
-    expect(await bearerOf(token)).toMatchObject({ userId });
+    expect(await getBearer(token)).toMatchObject({ userId });
     const reset = await admin("reset-password", email);
     expect(await isPassword(userId, reset.split("\n")[1]?.trim() ?? "")).toBe(true);
-    await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
+    await expect(getBearer(token)).rejects.toThrow(refusal("invalid_token"));
     await expect(admin("reset-password", "nobody@example.org")).rejects.toThrow(EnvError);
   });
 

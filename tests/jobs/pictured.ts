@@ -4,7 +4,7 @@ import { receivePicture } from "#lib/ingest/pictures/accept";
 import { wholeRange } from "#lib/masking/for-others";
 import { readPicture } from "#lib/messages/pictures/read-picture";
 import { naming, type Sample } from "../support/pictures.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 export const missing = { code: "not_found" };
 
@@ -33,8 +33,8 @@ export async function storedHashes(): Promise<string[]> {
 }
 
 /** Sends and reads pictures as a user's client does. */
-export function picturesOf(userId: string) {
-  const { findId } = uploadsOf(userId);
+export function getPictures(userId: string) {
+  const { findId } = getUploads(userId);
   return {
     findId,
     put: ({ sha256, mediaType, bytes }: Sample, as = userId) => {

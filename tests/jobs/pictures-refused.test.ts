@@ -11,18 +11,18 @@ import { wholeRange } from "#lib/masking/for-others";
 import { getSharedPicture, shareTrace } from "#lib/shares/shares";
 import { listObjects } from "#lib/storage/s3";
 import { deleteTrace } from "#lib/traces/deletion";
-import { makePng, type Sample, sampleOf } from "../support/pictures.ts";
+import { makePng, makeSample, type Sample } from "../support/pictures.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { clearPictures, missing, picturesOf, session, storedHashes } from "./pictured.ts";
-import { uploadsOf } from "./uploads.ts";
+import { clearPictures, getPictures, missing, session, storedHashes } from "./pictured.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
 const s3 = await startS3();
 afterAll(s3.stop);
-const { send } = uploadsOf(userId);
-const { put, read, findId } = picturesOf(userId);
+const { send } = getUploads(userId);
+const { put, read, findId } = getPictures(userId);
 beforeEach(clearPictures);
 
 describe("another user's picture", () => {
@@ -43,7 +43,7 @@ describe("another user's picture", () => {
     const carol = await makeUser({ name: "Carol", email: "carol@example.org", password: "" });
     const one = makePng();
     await put(one, carol);
-    await uploadsOf(carol).send(session("s", [one]));
+    await getUploads(carol).send(session("s", [one]));
     await deleteAccount(carol);
     const { rows } = await pool().query(
       "select (select count(*)::int from picture where user_id = $1) + (select count(*)::int from trace_picture where user_id = $1) as left",
@@ -65,9 +65,9 @@ describe("what is refused", () => {
     await expect(put2(one, { mediaType: "image/jpeg" })).rejects.toMatchObject({ code: "invalid_request" });
     for (const mediaType of ["image/svg+xml", "text/html", "application/json", "image/avif", ""])
       await expect(put2(one, { mediaType })).rejects.toMatchObject({ code: "unsupported_media_type" });
-    const page = sampleOf(Buffer.from("<html><script>alert(1)</script>"));
-    const drawing = sampleOf(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"));
-    for (const sample of [page, drawing, sampleOf(Buffer.alloc(0))])
+    const page = makeSample(Buffer.from("<html><script>alert(1)</script>"));
+    const drawing = makeSample(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"));
+    for (const sample of [page, drawing, makeSample(Buffer.alloc(0))])
       await expect(put(sample)).rejects.toMatchObject({ code: "invalid_request" });
     const large = makePng({ extra: limits.pictures.bytes });
     await expect(put(large)).rejects.toMatchObject({ code: "payload_too_large" });
@@ -94,7 +94,7 @@ describe("what is refused", () => {
 });
 
 describe("a share", () => {
-  const tokenOf = async (sharing: Parameters<typeof shareTrace>[2]) =>
+  const getToken = async (sharing: Parameters<typeof shareTrace>[2]) =>
     (await shareTrace(userId, await findId("s"), sharing, operator)).split("/").at(-1) ?? "";
   const open = async (token: string, { sha256 }: Sample) => {
     const response = await getSharedPicture(token, sha256, "203.0.113.7");
@@ -106,9 +106,9 @@ describe("a share", () => {
     for (const picture of [one, two]) await put(picture);
     await send(session("s", [one], [two]));
     const all = { ...wholeRange, masked: true, days: null };
-    const plain = await tokenOf(all);
-    const ticked = await tokenOf({ ...all, pictures: true });
-    const part = await tokenOf({ ...all, pictures: true, from: 1, to: 1 });
+    const plain = await getToken(all);
+    const ticked = await getToken({ ...all, pictures: true });
+    const part = await getToken({ ...all, pictures: true, from: 1, to: 1 });
     await expect(open(plain, one)).rejects.toMatchObject(missing);
     expect((await open(ticked, one)).equals(one.bytes)).toBe(true);
     expect((await open(part, two)).equals(two.bytes)).toBe(true);

@@ -16,14 +16,14 @@ import { makePng, naming } from "../support/pictures.ts";
 import { startS3 } from "../support/s3.ts";
 import { provideOwner } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
-import { clearPictures, missing, picturesOf, session, storedHashes } from "./pictured.ts";
-import { uploadsOf } from "./uploads.ts";
+import { clearPictures, getPictures, missing, session, storedHashes } from "./pictured.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 const s3 = await startS3();
 afterAll(s3.stop);
-const { accept, run, send } = uploadsOf(userId);
-const { put, read, findId } = picturesOf(userId);
+const { accept, run, send } = getUploads(userId);
+const { put, read, findId } = getPictures(userId);
 
 beforeEach(clearPictures);
 

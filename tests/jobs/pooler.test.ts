@@ -151,7 +151,7 @@ describe.skipIf(!hasPgbouncer)("behind PgBouncer in transaction mode", async () 
         await server.query(`drop database ${name} with (force)`);
       }
     };
-    const locksOf = async (url: string) => {
+    const readLocks = async (url: string) => {
       const { rows } = await server.query(
         `select count(*)::int as locks from pg_locks join pg_database on pg_database.oid = database
          where locktype = 'advisory' and datname = $1`,
@@ -165,9 +165,9 @@ describe.skipIf(!hasPgbouncer)("behind PgBouncer in transaction mode", async () 
         const install = () => migrate(url, () => installQueues(url));
         const applied = await Promise.all([install(), install()]);
         expect(applied.flat().length).toBeGreaterThan(5);
-        expect(await locksOf(url)).toBe(0);
+        expect(await readLocks(url)).toBe(0);
         await expect(migrate(url, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-        expect(await locksOf(url)).toBe(0);
+        expect(await readLocks(url)).toBe(0);
         expect(await install()).toEqual([]);
       });
     });

@@ -10,10 +10,10 @@ import { listBudgets, setBudget } from "#lib/usage/budgets";
 import { readMonth } from "#lib/usage/month";
 import { usageQuery } from "#lib/usage/schema";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 beforeEach(async () => {
   for (const table of [

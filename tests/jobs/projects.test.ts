@@ -11,10 +11,10 @@ import { getAliasKey } from "#lib/transcript/project";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 beforeEach(async () => {
   for (const table of ["trace", "trace_usage", "usage_facets", "project_alias", "project"])
@@ -34,7 +34,7 @@ const session = (sourceId: string, { cwd, repository, project }: Told) => ({
 /** Sends sessions one by one and takes each in. */
 async function tell(sessions: Record<string, Told>, user = userId) {
   for (const [sourceId, told] of Object.entries(sessions)) {
-    await uploadsOf(user).send(session(sourceId, told));
+    await getUploads(user).send(session(sourceId, told));
     if (told.machine)
       await pool().query("update trace set machine = $2 where source_id = $1", [sourceId, told.machine]);
     await accountTraces(10);
@@ -72,7 +72,7 @@ async function used() {
   return Object.fromEntries(rows.map(({ project_id, count }) => [project_id, count]));
 }
 
-const projectOf = async (sourceId: string): Promise<string> => {
+const readProject = async (sourceId: string): Promise<string> => {
   const { rows } = await pool().query("select project_id from trace where source_id = $1", [sourceId]);
   return rows[0]?.project_id;
 };
@@ -110,7 +110,7 @@ describe("a session's project", () => {
       c: { project: "agent-0011aabb", cwd: "/tmp/agent-0011aabb" },
     });
     expect(await placed()).toEqual([]);
-    expect(await projectOf("b")).toBeNull();
+    expect(await readProject("b")).toBeNull();
     const query = usageQuery.parse({ by: "project", unit: "total" });
     const { values, spans } = await answerUsage(userId, query);
     expect(values?.map(({ value, sessions }) => [value, sessions])).toEqual([[null, 3]]);
@@ -128,15 +128,15 @@ describe("a session's project", () => {
 describe("a remote that is learnt later", () => {
   test("is the folder's from then on, which keeps its id", async () => {
     await tell({ a: { cwd: "/home/ada/server" } });
-    const before = await projectOf("a");
+    const before = await readProject("a");
     await tell({ b: { cwd: "/home/ada/server", repository: api }, c: { cwd: "/home/ada/server" } });
     expect(await placed()).toEqual(["api: a b c"]);
-    expect(await projectOf("c")).toBe(before);
+    expect(await readProject("c")).toBe(before);
   });
 
   test("and known from another folder takes the folder with its sessions", async () => {
     await tell({ a: { cwd: "/x/api", repository: api }, b: { cwd: "/y/api" }, c: { cwd: "/y/api" } });
-    await renameProject(userId, await projectOf("b"), "My API");
+    await renameProject(userId, await readProject("b"), "My API");
     await tell({ d: { cwd: "/y/api", repository: api } });
     await settleAll();
     expect(await placed()).toEqual(["My API: a b c d"]);
@@ -156,7 +156,7 @@ describe("a remote that is learnt later", () => {
 
   test("takes a folder out of a project that was merged by hand only where no person put it there", async () => {
     await tell({ a: { cwd: "/x" }, b: { cwd: "/y" }, c: { cwd: "/z", repository: api } });
-    await mergeProjects(userId, await projectOf("a"), await projectOf("b"));
+    await mergeProjects(userId, await readProject("a"), await readProject("b"));
     await tell({ d: { cwd: "/x", repository: api } }); // /x was put to /y
     await tell({ e: { cwd: "/y", repository: api } }); // /y was not
     await settleAll();
@@ -167,7 +167,7 @@ describe("a remote that is learnt later", () => {
 describe("by hand", () => {
   test("two projects are merged, with their usage and what comes later, and split again", async () => {
     await tell({ a: { cwd: "/x/api" }, b: { cwd: "/y/web" }, c: { cwd: "/y/web", repository: api } });
-    const [from, into] = [await projectOf("a"), await projectOf("b")];
+    const [from, into] = [await readProject("a"), await readProject("b")];
     expect(await mergeProjects(userId, from, into)).toBe("api");
     await tell({ d: { cwd: "/x/api" } });
     expect(await placed()).toEqual(["api: a b c d"]);
@@ -177,13 +177,13 @@ describe("by hand", () => {
     const added = await splitProject(userId, into, { mergedFrom: from }, "First");
     await settleAll();
     expect(await placed()).toEqual(["First: a d", "api: b c"]);
-    expect(await projectOf("a")).toBe(added);
+    expect(await readProject("a")).toBe(added);
     expect(await used()).toEqual({ [into]: 2, [added]: 2 });
   });
 
   test("a folder that was split off stays apart, also from its remote", async () => {
     await tell({ a: { cwd: "/x", repository: api }, b: { cwd: "/y", repository: api }, c: { cwd: "/y" } });
-    await splitProject(userId, await projectOf("a"), { keys: [folder("/y")] });
+    await splitProject(userId, await readProject("a"), { keys: [folder("/y")] });
     await settleAll();
     await tell({ d: { cwd: "/y", repository: api }, e: { cwd: "/y" } });
     await settleAll();
@@ -192,25 +192,25 @@ describe("by hand", () => {
 
   test("a project is not split into nothing, nor by what is another's", async () => {
     await tell({ a: { cwd: "/x" }, b: { cwd: "/y" } });
-    const id = await projectOf("a");
+    const id = await readProject("a");
     await expect(splitProject(userId, id, { keys: [folder("/x")] })).rejects.toThrow("Leave at least one");
     await expect(splitProject(userId, id, { keys: [folder("/y"), "x"] })).rejects.toThrow("Choose at least one");
     const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     await expect(renameProject(other, id, "mine")).rejects.toThrow("Not found");
-    await expect(mergeProjects(other, id, await projectOf("b"))).rejects.toThrow("Not found");
+    await expect(mergeProjects(other, id, await readProject("b"))).rejects.toThrow("Not found");
     await expect(splitProject(other, id, { keys: [folder("/x")] })).rejects.toThrow("Not found");
     expect(await placed()).toEqual(["x: a", "y: b"]);
   });
 
   test("a chain of merges under way ends in its last project", async () => {
     await tell({ a: { cwd: "/a" }, b: { cwd: "/b" }, c: { cwd: "/c" } });
-    const [a, b, c] = [await projectOf("a"), await projectOf("b"), await projectOf("c")];
+    const [a, b, c] = [await readProject("a"), await readProject("b"), await readProject("c")];
     const locked = await pool().connect();
     await locked.query("begin");
     await locked.query("select 1 from trace where user_id = $1 and source_id = 'a' for update", [userId]); // an upload of it
     await mergeProjects(userId, a, b);
     await mergeProjects(userId, b, c);
-    expect(await projectOf("a")).toBe(a); // it did not wait for the upload
+    expect(await readProject("a")).toBe(a); // it did not wait for the upload
     await locked.query("commit");
     locked.release();
     await settleAll();
@@ -229,7 +229,7 @@ describe("at once", () => {
 
   test("merges in both directions, uploads and a worker leave every session in a project that there is", async () => {
     await tell({ a: { cwd: "/x" }, b: { cwd: "/y" } });
-    const [a, b] = [await projectOf("a"), await projectOf("b")];
+    const [a, b] = [await readProject("a"), await readProject("b")];
     await send(session("c", { cwd: "/x" }), session("d", { cwd: "/y" }));
     await Promise.allSettled([
       mergeProjects(userId, a, b),
@@ -244,7 +244,7 @@ describe("at once", () => {
 
   test("a merge of many sessions is taken up where it was interrupted", async () => {
     await tell({ a: { cwd: "/x" }, b: { cwd: "/y" } });
-    const [a, b] = [await projectOf("a"), await projectOf("b")];
+    const [a, b] = [await readProject("a"), await readProject("b")];
     await pool().query(
       `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at,
          project_id, ledger_due, machine, metadata)

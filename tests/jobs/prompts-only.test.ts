@@ -5,10 +5,10 @@ import { getProject } from "#lib/projects/queries";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 const at = new Date(Date.now() - 3_600_000).toISOString();
 const numbered = (...messages: object[]) =>

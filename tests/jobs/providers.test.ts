@@ -40,7 +40,7 @@ async function enrol(Cookie: string): Promise<string> {
   return secret;
 }
 
-const cookieOf = (headers: Headers) =>
+const getCookie = (headers: Headers) =>
   headers
     .getSetCookie()
     .map((set) => set.split(";")[0])
@@ -52,13 +52,13 @@ function comeBack(
   cookie = "",
 ): Promise<Response> {
   const state = new URL(started.response.url ?? "").searchParams.get("state");
-  const Cookie = [cookieOf(started.headers), cookie].filter(Boolean).join("; ");
+  const Cookie = [getCookie(started.headers), cookie].filter(Boolean).join("; ");
   const headers = { Cookie, "X-Forwarded-For": "192.0.2.7" };
   return auth().handler(new Request(`${base}/api/auth/callback/github?code=c&state=${state}`, { headers }));
 }
 
 async function signedIn(): Promise<string> {
-  return cookieOf((await auth().api.signInEmail({ body: owner, returnHeaders: true })).headers);
+  return getCookie((await auth().api.signInEmail({ body: owner, returnHeaders: true })).headers);
 }
 
 async function startToLink(cookie: string) {
@@ -86,7 +86,7 @@ describe("a provider", () => {
     expect(answer.headers.getSetCookie().join()).not.toMatch(/session_token=[^;]/);
     expect((await pool().query("select 1 from session")).rowCount).toBe(0);
     const body = { code: totp(secret, Date.now() + 30_000), trustDevice: true };
-    const headers = new Headers({ Cookie: cookieOf(answer.headers) });
+    const headers = new Headers({ Cookie: getCookie(answer.headers) });
     const verified = await auth().api.verifyTOTP({ body, headers, returnHeaders: true });
     expect(verified.headers.getSetCookie().join()).toMatch(/session_token=[^;]/);
     expect(await events(userId, 3)).toEqual([
@@ -95,7 +95,7 @@ describe("a provider", () => {
       ["provider_accepted", "GitHub"],
     ]);
     // A browser that was trusted to skip the second factor skips it here too.
-    const trusted = await comeBack(await begin(), cookieOf(verified.headers));
+    const trusted = await comeBack(await begin(), getCookie(verified.headers));
     expect(trusted.headers.get("location")).toBe("/traces?q=x");
     await pool().query("delete from two_factor");
     await pool().query(`update "user" set two_factor_enabled = false`);

@@ -18,7 +18,7 @@ const nobody = "00000000-0000-4000-8000-000000000000";
 
 const one = await storeSession(userId, { messages: 1000 });
 
-async function segmentOf(traceId: string, request: SegmentRequest, maxCost = Number.POSITIVE_INFINITY) {
+async function findSegment(traceId: string, request: SegmentRequest, maxCost = Number.POSITIVE_INFINITY) {
   const read = await readSegment(userId, traceId, request, false);
   return read && makeSegmentRows(read, false, maxCost);
 }
@@ -28,7 +28,7 @@ describe("segments of a session", () => {
     const forwards = [];
     let after: number | undefined;
     for (;;) {
-      const segment = await segmentOf(one, after === undefined ? {} : { after });
+      const segment = await findSegment(one, after === undefined ? {} : { after });
       if (!segment) break;
       forwards.push(...segment.rows.flatMap(({ positions }) => positions));
       after = segment.last;
@@ -40,7 +40,7 @@ describe("segments of a session", () => {
     const backwards = [];
     let before = 1000;
     for (let more = true; more; ) {
-      const segment = await segmentOf(one, { before });
+      const segment = await findSegment(one, { before });
       if (!segment) break;
       backwards.unshift(...segment.rows.flatMap(({ positions }) => positions));
       before = segment.first;
@@ -51,12 +51,12 @@ describe("segments of a session", () => {
 
   test("lie around a requested position, also at the ends", async () => {
     for (const at of [0, 3, 500, 999]) {
-      const segment = await segmentOf(one, { at });
+      const segment = await findSegment(one, { at });
       expect(segment?.first).toBeLessThanOrEqual(at);
       expect(segment?.last).toBeGreaterThanOrEqual(at);
       expect(segment?.count).toBeGreaterThan(60);
     }
-    expect(await segmentOf(one, { at: 5000 })).toMatchObject({ last: 999, later: false });
+    expect(await findSegment(one, { at: 5000 })).toMatchObject({ last: 999, later: false });
   });
 
   test("of another user are not found", async () => {
@@ -78,10 +78,10 @@ describe("segments of a session", () => {
       sourceId: "big",
       content: `case p when 20 then repeat('x', 5000000) else 'small' end`,
     });
-    const segment = await segmentOf(big, {});
+    const segment = await findSegment(big, {});
     expect(segment?.last).toBeLessThan(20);
     expect(segment?.last).toBeGreaterThan(10);
-    expect(await segmentOf(big, { after: 19 })).toMatchObject({ first: 20, count: 1, later: true });
+    expect(await findSegment(big, { after: 19 })).toMatchObject({ first: 20, count: 1, later: true });
   });
 });
 

@@ -12,10 +12,10 @@ import { usageQuery } from "#lib/usage/schema";
 import { testEnvironment } from "../support/database.ts";
 import { provideOwner } from "../support/server.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 const path = join(mkdtempSync(join(tmpdir(), "spoor-prices-")), "prices.json");
 
 const priceBy = (file: unknown) => {

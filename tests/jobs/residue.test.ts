@@ -17,7 +17,7 @@ import { refuse } from "../support/refusing.ts";
 import { findResidue, indexedTerms } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 afterEach(clearTraces);
@@ -31,16 +31,16 @@ async function purgeAll(): Promise<void> {
   await housekeep();
 }
 
-const termsOf = (...texts: string[]) => {
+const getTerms = (...texts: string[]) => {
   const terms: number[] = [];
   for (const text of texts) forEachTerm(text, (term) => terms.push(term));
   return terms;
 };
 const areIndexed = async (...texts: string[]) => {
   const indexed = await indexedTerms();
-  return termsOf(...texts).filter((term) => indexed.has(term)).length;
+  return getTerms(...texts).filter((term) => indexed.has(term)).length;
 };
-const blocksOf = async () => {
+const readBlocks = async () => {
   const { rows } = await pool().query("select documents from search_block order by documents desc");
   return rows.map(({ documents }) => documents as number);
 };
@@ -78,7 +78,7 @@ const analyze = () => pool().query("analyze trace, search_document");
 
 describe("after a deletion and its purge", () => {
   test("nothing of a trace is in any table but its key and the audit events", { timeout: 120_000 }, async () => {
-    const { send, stored } = uploadsOf(userId);
+    const { send, stored } = getUploads(userId);
     await send(secret("gone", "zyxgone"), secret("kept", "zyxkept"));
     await indexAll();
     await send(secret("gone", "zyxgone", ["zyxgonelater"])); // its former postings lead nowhere from now on
@@ -88,7 +88,7 @@ describe("after a deletion and its purge", () => {
     await insertFiller();
     await indexAll();
     await analyze();
-    expect((await blocksOf())[0]).toBeGreaterThan(2048);
+    expect((await readBlocks())[0]).toBeGreaterThan(2048);
     expect(await areIndexed("zyxgonecontent", "zyxgonelater", "gone")).toBe(3);
 
     await deleteTrace(userId, id, operator);
@@ -105,25 +105,25 @@ describe("after a deletion and its purge", () => {
 
   test("of many traces, the index is rewritten block by block", { timeout: 120_000 }, async () => {
     await insertFiller();
-    await uploadsOf(userId).send(secret("kept", "zyxkept"));
+    await getUploads(userId).send(secret("kept", "zyxkept"));
     await indexAll();
     await analyze();
-    const before = await blocksOf();
+    const before = await readBlocks();
     const { mark } = await countSelection(userId, { source: "test" });
     await deleteSelection(userId, { source: "test" }, mark, operator);
     let steps = 0;
     for (let blocks = before.length; await purgeNext(); steps += 1) {
-      const left = (await blocksOf()).length;
+      const left = (await readBlocks()).length;
       expect(blocks - left).toBeLessThanOrEqual(1);
       blocks = left;
     }
     expect(steps).toBeGreaterThanOrEqual(before.length);
-    expect(await blocksOf()).toEqual([1]);
+    expect(await readBlocks()).toEqual([1]);
     expect([await areIndexed("filler"), await areIndexed("zyxkeptcontent")]).toEqual([0, 1]);
   });
 
   test("that is interrupted continues where it was", async () => {
-    const { send, stored } = uploadsOf(userId);
+    const { send, stored } = getUploads(userId);
     await send(secret("gone", "zyxgone"), secret("kept", "zyxkept"));
     await indexAll();
     await deleteTrace(userId, (await stored("gone"))?.id ?? "", operator);
@@ -135,7 +135,7 @@ describe("after a deletion and its purge", () => {
   });
 
   test("a trace that is deleted while it is being indexed leaves no terms", async () => {
-    const { send } = uploadsOf(userId);
+    const { send } = getUploads(userId);
     await send(secret("gone", "zyxgone"));
     afterNext("insert into search_block", (tx) =>
       tx.query("update trace set deleted_at = now(), content_hash = '' where user_id = $1", [userId]),
@@ -148,8 +148,8 @@ describe("after a deletion and its purge", () => {
 
 test("after the deletion of an account nothing of its traces is in any table", async () => {
   const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
-  await uploadsOf(other).send(secret("left", "zyxleft"));
-  await uploadsOf(userId).send(secret("kept", "zyxkept"));
+  await getUploads(other).send(secret("left", "zyxleft"));
+  await getUploads(userId).send(secret("kept", "zyxkept"));
   await indexAll();
   await accountTraces(10);
   await deleteAccount(other);

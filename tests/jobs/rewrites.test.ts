@@ -5,7 +5,7 @@ import { isLong } from "../support/long.ts";
 import { isDistributed } from "../support/nodes.ts";
 import { provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 // As where a web's process or a function processes: its statements are limited, and those of its work in the background are not.
 limitStatements(10);
@@ -13,7 +13,7 @@ limitStatements(10);
 await closeDatabase();
 afterAll(closeDatabase);
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 const count = 64;
 const contents = Array.from({ length: count }, () => randomBytes(4000).toString("base64"));

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Every object of a database but Prisma's own table, with its definition. */
-async function objectsOf(client: pg.Client | pg.Pool): Promise<Map<string, string>> {
+async function readObjects(client: pg.Client | pg.Pool): Promise<Map<string, string>> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select format('column %s.%s', table_name, column_name) as name,
             concat_ws(' ', udt_name, is_nullable, column_default, datetime_precision) as definition
@@ -80,9 +80,9 @@ describe("the migrations", () => {
     await client.connect();
     try {
       await client.query(await schemaScript(url.href));
-      const described = await objectsOf(client);
+      const described = await readObjects(client);
       expect(described.size).toBeGreaterThan(300);
-      const migrated = await objectsOf(pool());
+      const migrated = await readObjects(pool());
       const beyond = [...migrated.keys()].filter((name) => !described.has(name));
       expect(beyond.sort()).toEqual(byHand);
       for (const name of beyond) migrated.delete(name);

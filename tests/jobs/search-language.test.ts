@@ -12,10 +12,10 @@ import { countTraces } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 beforeEach(clearTraces);
 
 const search = (q: string, filter = {}) => searchSourceIds(userId, q, filter);

@@ -12,10 +12,10 @@ import { countTraces, readFacets } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, findId } = uploadsOf(userId);
+const { send, findId } = getUploads(userId);
 beforeEach(clearTraces);
 
 const search = (q: string, filter = {}) => searchSourceIds(userId, q, filter);
@@ -100,7 +100,7 @@ describe("a trace", () => {
 
   test("is found by its owner only", async () => {
     const stranger = await makeUser({ name: "Bob", email: `${crypto.randomUUID()}@example.org`, password: "" });
-    await uploadsOf(stranger).send({ sourceId: "theirs", messages: messages("alpha") });
+    await getUploads(stranger).send({ sourceId: "theirs", messages: messages("alpha") });
     await send({ sourceId: "mine", messages: messages("alpha") });
     await indexAll();
     expect(await search("alpha")).toEqual(["mine"]);

@@ -17,10 +17,10 @@ import { findResidue, isIndexed } from "../support/residue.ts";
 import { provideOwner } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored, accept, run } = uploadsOf(userId);
+const { send, stored, accept, run } = getUploads(userId);
 afterEach(async () => {
   await clearTraces();
   await pool().query("delete from finding");

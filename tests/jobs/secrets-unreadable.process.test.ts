@@ -21,11 +21,11 @@ import { findResidue, isIndexed } from "../support/residue.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 const otherId = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
-const { send, accept, run } = uploadsOf(userId);
+const { send, accept, run } = getUploads(userId);
 const s3 = await startS3();
 const [key, another] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString("base64"));
 const secret = "Tr0ub4dorx3zyx9";
@@ -155,7 +155,7 @@ describe("a failed job's upload that can't be read for now", () => {
     setEnv({ ENCRYPTION_KEY: key, ...(why.includes("store") && s3.settings) });
     await send(session("one"));
     const jobId = await acceptFailed();
-    await uploadsOf(otherId).send(session("other"));
+    await getUploads(otherId).send(session("other"));
     await indexAll();
     await rule();
     await rule(otherId);
@@ -239,7 +239,7 @@ test("a user whose masking fails keeps up nobody else", async () => {
     [otherId, userId],
   ] as const) {
     for (const id of [failing, other]) {
-      await uploadsOf(id).send(session(`for ${failing}`));
+      await getUploads(id).send(session(`for ${failing}`));
       await pool().query(
         "insert into masking_task (user_id, trace_id) select user_id, id from trace where user_id = $1",
         [id],

@@ -10,10 +10,10 @@ import { findResidue } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
 import { clearTraces } from "./searching.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored, acceptText, run } = uploadsOf(userId);
+const { send, stored, acceptText, run } = getUploads(userId);
 afterEach(clearTraces);
 
 const made = (kind: string) => formed.find(([id]) => id === kind)?.[1] ?? "";

@@ -5,8 +5,8 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
-import { countFileEdits, makeFamily, truthOf } from "../cli/claude-families.ts";
-import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
+import { computeTruth, countFileEdits, makeFamily } from "../cli/claude-families.ts";
+import { makeHome, toLines, writeBelow } from "../cli/home.ts";
 import { longTest } from "../support/long.ts";
 import { makeRandom } from "../support/random.ts";
 import { provideOwner } from "../support/server.ts";
@@ -19,12 +19,12 @@ const { push, countStored, countMessages, countEdits, clear } = await receiveFil
 /** A family takes a second, so the rest of 10,000 is left after this. */
 const maxMs = 20 * 60_000;
 
-type Lines = Parameters<typeof truthOf>[0]["files"];
+type Lines = Parameters<typeof computeTruth>[0]["files"];
 
-const pathOf = (name: string) => `.claude/projects/-p/${name}.jsonl`;
+const makePath = (name: string) => `.claude/projects/-p/${name}.jsonl`;
 
-const storedOf = (files: Lines) => {
-  const { tokens, commits } = truthOf({ files });
+const getStored = (files: Lines) => {
+  const { tokens, commits } = computeTruth({ files });
   return { tokens, commits };
 };
 
@@ -45,7 +45,7 @@ async function sendFamily(seed: number): Promise<void> {
   for (const { name, lines, home } of placed) {
     const half = random() < 0.3 ? lines.slice(0, 2 * Math.ceil(lines.length / 4)) : lines;
     for (const some of half === lines ? [lines] : [half, lines]) {
-      await writeBelow(home, pathOf(name), linesOf(...some));
+      await writeBelow(home, makePath(name), toLines(...some));
       if (homes.length > 1 && random() < 0.7) await push(home);
       if (random() < 0.5) await accountTraces(30);
     }
@@ -53,21 +53,21 @@ async function sendFamily(seed: number): Promise<void> {
   }
   for (const home of homes) await push(home);
   const expectOnce = async (what: string) => {
-    expect(await countStored(), `family ${seed}${what}`).toEqual(storedOf(stored));
+    expect(await countStored(), `family ${seed}${what}`).toEqual(getStored(stored));
     expect(await countEdits(), `family ${seed}${what}`).toEqual(countFileEdits({ files: stored }));
     if (homes.length === 1)
-      expect(await countMessages(), `messages of family ${seed}${what}`).toBe(truthOf({ files: stored }).messages);
+      expect(await countMessages(), `messages of family ${seed}${what}`).toBe(computeTruth({ files: stored }).messages);
   };
   await expectOnce("");
   const gone = placed[0];
   if (!gone) return;
   if (homes.length === 1) stored.delete(gone.name);
   else {
-    await rm(join(gone.home, pathOf(gone.name)));
+    await rm(join(gone.home, makePath(gone.name)));
     await writeBelow(
       gone.home,
-      pathOf("later"),
-      linesOf(...gone.lines.map((line) => ({ ...line, sessionId: "later" }))),
+      makePath("later"),
+      toLines(...gone.lines.map((line) => ({ ...line, sessionId: "later" }))),
     );
     await push(gone.home);
     await expectOnce(", with a copy of a file that is gone");

@@ -52,9 +52,9 @@ export async function receiveFiles(userId: string) {
          from trace where deleted_at is null`,
       );
       const all = Object.values(edits);
-      const sumOf = (field: "edits" | "added") => all.reduce((sum, one) => sum + one[field], 0);
+      const computeSum = (field: "edits" | "added") => all.reduce((sum, one) => sum + one[field], 0);
       // Each of these edits removes one line.
-      expect(rows[0]).toEqual({ added: sumOf("added"), removed: sumOf("edits") });
+      expect(rows[0]).toEqual({ added: computeSum("added"), removed: computeSum("edits") });
       return edits;
     },
 

@@ -5,7 +5,7 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { deleteTrace } from "#lib/traces/deletion";
 import { editsOfRollouts, makeCodexFamily, truthOfRollouts } from "../cli/codex-families.ts";
-import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
+import { makeHome, toLines, writeBelow } from "../cli/home.ts";
 import { editsOfSessions, makeOpencodeFamily, outputOfSessions, writeSession } from "../cli/opencode-families.ts";
 import { data, database } from "../cli/opencode-files.ts";
 import { longTest } from "../support/long.ts";
@@ -15,7 +15,7 @@ import { expectSums } from "./ledger-sums.ts";
 import { receiveFiles } from "./sent-files.ts";
 
 const { userId } = await provideOwner();
-const pickOf = <T>(list: readonly T[], random: () => number): T => list[Math.floor(random() * list.length)] as T;
+const pickOne = <T>(list: readonly T[], random: () => number): T => list[Math.floor(random() * list.length)] as T;
 const { push, countStored, countEdits, clear } = await receiveFiles(userId);
 
 const countTokens = async () => (await countStored()).tokens;
@@ -39,7 +39,7 @@ async function sendCodexFamily(seed: number): Promise<void> {
   const sent: string[] = [];
   for (const { path, lines } of left) {
     const home = homes[random() < 0.5 ? 0 : 1] ?? "";
-    await writeBelow(home, path, linesOf(...lines));
+    await writeBelow(home, path, toLines(...lines));
     await push(home);
     sent.push(path);
     if (random() < 0.5) expect(await countStored(), `family ${seed}, in part`).toEqual(truthOfRollouts(family, sent));
@@ -58,10 +58,10 @@ test("what a Codex fork copied counts once where this machine sent the parent, w
   const family = makeCodexFamily(3);
   const [[parentPath, parent], [forkPath, fork]] = [...family.files] as [Entry, Entry];
   const { home } = await makeHome();
-  await writeBelow(home, parentPath, linesOf(...parent));
+  await writeBelow(home, parentPath, toLines(...parent));
   await push(home);
   await rm(join(home, parentPath));
-  await writeBelow(home, forkPath, linesOf(...fork));
+  await writeBelow(home, forkPath, toLines(...fork));
   await push(home);
   expect(await countStored()).toEqual(truthOfRollouts(family, [parentPath, forkPath]));
   await deleteStored(parentPath);
@@ -76,7 +76,7 @@ async function sendOpencodeFamily(seed: number): Promise<void> {
   const sessions = makeOpencodeFamily(seed);
   const hosts = [await makeHome({ [`${data}/log/x.log`]: "" }), await makeHome({ [`${data}/log/x.log`]: "" })];
   const machines = hosts.map((host) => ({ home: host.home, db: database(host, {}) }));
-  const placed = sessions.map((session) => ({ session, machine: pickOf(machines, random), order: random() }));
+  const placed = sessions.map((session) => ({ session, machine: pickOne(machines, random), order: random() }));
   const sent: typeof sessions = [];
   for (const { session, machine } of placed.toSorted((one, other) => one.order - other.order)) {
     writeSession(machine.db, session);
@@ -85,7 +85,7 @@ async function sendOpencodeFamily(seed: number): Promise<void> {
     for (const { home } of machines) await push(home);
     if (random() < 0.5) expect(await countTokens(), `family ${seed}, in part`).toBe(outputOfSessions(sent));
   }
-  const { session: gone, machine } = pickOf(placed, random);
+  const { session: gone, machine } = pickOne(placed, random);
   for (const { home } of machines) await push(home);
   expect(await countTokens(), `family ${seed}`).toBe(outputOfSessions(sessions));
   expect(await countEdits(), `family ${seed}`).toEqual(editsOfSessions(sessions));

@@ -4,8 +4,8 @@ import { accountTraces } from "#lib/ledger/account";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { adapters } from "../../cli/adapters/registry.ts";
 import { parseAll } from "../cli/home.ts";
-import { add, keyOf, type Sums } from "../proof/sums.ts";
-import { uploadsOf } from "./uploads.ts";
+import { add, makeKey, type Sums } from "../proof/sums.ts";
+import { getUploads } from "./uploads.ts";
 
 /** Reads the ledger's sums by agent, model and day. @param sourceIds of the sessions that count; by default all */
 export async function readSums(userId: string, sourceIds?: string[]): Promise<Sums> {
@@ -20,7 +20,7 @@ export async function readSums(userId: string, sourceIds?: string[]): Promise<Su
   const sums: Sums = new Map();
   for (const { source, model, day, input, output, read, written, nano } of rows) {
     const cost = nano === null ? undefined : BigInt(nano);
-    add(sums, keyOf(source, model ?? "", day), { input, output, cacheRead: read, cacheWrite: written, nano: cost });
+    add(sums, makeKey(source, model ?? "", day), { input, output, cacheRead: read, cacheWrite: written, nano: cost });
   }
   return sums;
 }
@@ -33,7 +33,7 @@ export async function sendSessions(userId: string, host: Host): Promise<string[]
       traces.push({ ...ending, source, sourceId, messages: messages.map((one, position) => ({ position, ...one })) });
     }
   }
-  await uploadsOf(userId).send(...traces);
+  await getUploads(userId).send(...traces);
   await accountTraces(60);
   return traces.map(({ sourceId }) => sourceId);
 }

@@ -6,17 +6,17 @@ import { answerUsage } from "#lib/usage/answer";
 import { formatCsv } from "#lib/usage/csv";
 import { usageQuery } from "#lib/usage/schema";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 const answer = (sourceId: string, position: number, more: object) => ({
   ...{ position, content: "x", role: "assistant", createdAt: "2026-11-20T10:00:00Z" },
   metadata: { usage: { inputTokens: 1000, outputTokens: 100 }, requestId: `${sourceId}-${position}`, ...more },
 });
 
-async function usesOf(source: string, sourceId: string, model: string, more: object[]) {
+async function readUses(source: string, sourceId: string, model: string, more: object[]) {
   await send({ source, sourceId, model, messages: more.map((one, position) => answer(sourceId, position, one)) });
   await accountTraces(30);
   const trace = await stored(sourceId);
@@ -25,15 +25,15 @@ async function usesOf(source: string, sourceId: string, model: string, more: obj
 }
 
 test("each request is priced at its own tier, and a session's models stay one each", async () => {
-  const uses = await usesOf("codex-cli", "own", "gpt-5.5", [{ serviceTier: "priority" }, { serviceTier: "default" }]);
+  const uses = await readUses("codex-cli", "own", "gpt-5.5", [{ serviceTier: "priority" }, { serviceTier: "default" }]);
   const standard = 1000 * 5000 + 100 * 30_000;
   expect(uses).toEqual([[2000, 3.5 * standard, []]]);
 });
 
 test("a tier without a price is named, and its requests cost the standard price", async () => {
-  const uses = await usesOf("codex-cli", "none", "gpt-5.3-codex", [{ serviceTier: "priority" }, {}]);
+  const uses = await readUses("codex-cli", "none", "gpt-5.3-codex", [{ serviceTier: "priority" }, {}]);
   expect(uses).toEqual([[2000, 2 * (1000 * 1750 + 100 * 14_000), ["priority"]]]);
-  const fast = await usesOf("claude-code", "fast", "claude-haiku-4-5", [{ serviceTier: "standard", speed: "fast" }]);
+  const fast = await readUses("claude-code", "fast", "claude-haiku-4-5", [{ serviceTier: "standard", speed: "fast" }]);
   expect(fast).toEqual([[1000, 1000 * 1000 + 100 * 5000, ["fast"]]]);
 });
 
@@ -62,9 +62,9 @@ test("the tokens of tiers without a price are counted in the session, the report
     { inputTokens: 400, outputTokens: 50 },
     { inputTokens: 600, outputTokens: 50 },
   ];
-  await usesOf("claude-code", "twice", "claude-haiku-4-5", [{ usage, requests, speed: "fast" }]);
+  await readUses("claude-code", "twice", "claude-haiku-4-5", [{ usage, requests, speed: "fast" }]);
   expect(await tokens("twice")).toMatchObject({ tierNotPricedTokens: 1100 });
-  await usesOf("codex-cli", "nobody's", "nobody-knows-1", [{ serviceTier: "priority" }]);
+  await readUses("codex-cli", "nobody's", "nobody-knows-1", [{ serviceTier: "priority" }]);
   expect(await tokens("nobody's")).toMatchObject({ tierNotPricedTokens: 0, unpricedTokens: 1100 });
 
   const query = usageQuery.parse({ from: "2026-11-20", to: "2026-11-20", by: "model" });

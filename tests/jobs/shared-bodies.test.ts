@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => setEnv({ USER_QUOTA_BYTES: undefined }));
 
 /** A body of so many bytes that can't be compressed much. */
-const bodyOf = (bytes: number) =>
+const makeBody = (bytes: number) =>
   JSON.stringify({ traces: [trace(`of-${bytes}`, randomBytes(bytes).toString("base64").slice(0, bytes))] });
 const send = (body: string, user = userId) =>
   acceptBatch({ userId: user, machine: "test" }, Buffer.from(body), "identity", undefined);
@@ -50,7 +50,7 @@ describe.each([
   ["small", 20_000],
 ])("the same bytes of a %s upload", (_, bytes) => {
   test("are stored once, however often and however fast they come, and every job has them", async () => {
-    const body = bodyOf(bytes);
+    const body = makeBody(bytes);
     const [jobs, more] = [[await send(body)], isLong ? 20 : 4];
     const { bytes: once } = await stored();
     for (let n = 0; n < more; n += 1) jobs.push(await send(body));
@@ -62,13 +62,13 @@ describe.each([
   });
 
   test("that come for the first time many at once are stored once", async () => {
-    const body = bodyOf(bytes + 1);
+    const body = makeBody(bytes + 1);
     await Promise.all(Array.from({ length: 10 }, () => send(body)));
     expect(await stored()).toMatchObject({ uploads: 10, bodies: 1 });
   });
 
   test("stay until the last upload that shares them is over", async () => {
-    const body = bodyOf(bytes);
+    const body = makeBody(bytes);
     const [first, second] = [await send(body), await send(body)];
     await run(first);
     await age(first);
@@ -89,7 +89,7 @@ describe.each([
   });
 
   test("are replayed from the upload that holds them", async () => {
-    const body = bodyOf(bytes);
+    const body = makeBody(bytes);
     const [first, second] = [await send(body), await send(body)];
     await run(first);
     await failJob({ userId, jobId: second }, "processing_failed", "It could not be processed.");
@@ -102,7 +102,7 @@ describe.each([
 
   test("count once against a quota, and go with the copies that are removed for it", async () => {
     setEnv({ USER_QUOTA_BYTES: String(bytes * 4) });
-    const body = bodyOf(bytes);
+    const body = makeBody(bytes);
     const jobs = [];
     for (let n = 0; n < 10; n += 1) {
       const jobId = await send(body);
@@ -118,13 +118,13 @@ describe.each([
     expect(withFailed - used).toBeGreaterThan(bytes * 0.7);
     expect(withFailed - used).toBeLessThan(bytes * 1.2);
     await pool().query("update ingest_job set status = 'succeeded'");
-    await send(bodyOf(bytes * 2.5));
+    await send(makeBody(bytes * 2.5));
     expect(await stored()).toMatchObject({ uploads: 1, bodies: 1 });
   });
 
   test("of two users are stored for each, and one's go with the account", async () => {
     const other = await makeUser({ name: "Bob", email: `bob-${bytes}@example.org`, password: "" });
-    const body = bodyOf(bytes);
+    const body = makeBody(bytes);
     for (const user of [userId, other, other]) await send(body, user);
     expect(await stored()).toMatchObject({ uploads: 3, bodies: 2 });
     await deleteAccount(other);

@@ -5,10 +5,10 @@ import { requestReaccounting } from "#lib/ledger/version";
 import { findByTitle } from "#lib/search/suggest";
 import { getTrace } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 type Fields = Record<string, unknown>;
 const placed = (messages: Fields[], from = 0) => messages.map((one, index) => ({ ...one, position: from + index }));
@@ -24,7 +24,7 @@ const commit = (callId: string, subject: string, replayed = false) => [
   },
 ];
 
-async function titlesOf(sourceId: string) {
+async function readTitles(sourceId: string) {
   await accountTraces(60);
   const { rows } = await pool().query("select id from trace where user_id = $1 and source_id = $2", [userId, sourceId]);
   const { title, shortTitle } = await getTrace(userId, rows[0].id);
@@ -34,7 +34,7 @@ async function titlesOf(sourceId: string) {
 test("a session is shown with a short title, and keeps the one that was sent", async () => {
   const title = "can you **mend** the timer of the uploader? It piles up and nobody sees what is going on in there";
   await send({ sourceId: "sent", title, messages: placed([said("go")]) });
-  expect(await titlesOf("sent")).toEqual({
+  expect(await readTitles("sent")).toEqual({
     title,
     shortTitle: "Mend the timer of the uploader. It piles up and nobody sees what…",
   });
@@ -50,25 +50,25 @@ test("the only commit names a session that has no title, however it grew", async
     sourceId: "whole",
     messages: placed([said("address 21 and 26"), ...commit("a1", "Mend the timer of uploads")]),
   });
-  expect((await titlesOf("whole")).shortTitle).toBe("Mend the timer of uploads");
+  expect((await readTitles("whole")).shortTitle).toBe("Mend the timer of uploads");
 
   await send({ sourceId: "grown", messages: placed([said("address 31 and 45")]) });
-  expect((await titlesOf("grown")).shortTitle).toBe("Address 31 and 45");
+  expect((await readTitles("grown")).shortTitle).toBe("Address 31 and 45");
   const grow = (count: number, messages: Fields[]) =>
     send({ sourceId: "grown", append: { count }, messages: placed(messages, count) });
   await grow(1, commit("b1", "Keep the order of the queue"));
-  expect((await titlesOf("grown")).shortTitle).toBe("Keep the order of the queue");
+  expect((await readTitles("grown")).shortTitle).toBe("Keep the order of the queue");
   await grow(3, commit("b2", "Count what was sent twice"));
-  expect((await titlesOf("grown")).shortTitle).toBe("Address 31 and 45");
+  expect((await readTitles("grown")).shortTitle).toBe("Address 31 and 45");
 });
 
 test("a commit that was copied, or that the agent's own title comes before, names no session", async () => {
   const copied = placed([said("read the log"), ...commit("c1", "Mend the timer of downloads", true)]);
   await send({ sourceId: "copied", messages: copied });
-  expect((await titlesOf("copied")).shortTitle).toBe("Read the log");
+  expect((await readTitles("copied")).shortTitle).toBe("Read the log");
   const named = placed([said("read the log"), ...commit("d1", "Mend the timer of copies")]);
   await send({ sourceId: "named", title: "Timer of copies", messages: named });
-  expect((await titlesOf("named")).shortTitle).toBe("Timer of copies");
+  expect((await readTitles("named")).shortTitle).toBe("Timer of copies");
 });
 
 test("sessions of earlier versions get a short title, and a secret in a sent one is masked before it is cut", async () => {
@@ -82,7 +82,7 @@ test("sessions of earlier versions get a short title, and a secret in a sent one
   await accountTraces(60);
   await pool().query("update trace set short_title = null where user_id = $1", [userId]);
   await requestReaccounting();
-  const { shortTitle } = await titlesOf("old");
+  const { shortTitle } = await readTitles("old");
   expect(shortTitle).toMatch(/^Deploy all of the services with this new key/);
   expect(shortTitle).not.toContain(key.slice(4, 12));
 });

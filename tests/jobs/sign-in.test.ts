@@ -14,7 +14,7 @@ import { limits } from "#lib/core/limits";
 import { pool } from "#lib/db/client";
 import { clientAddressHeader, trustClientAddressHeader } from "#lib/http/address";
 import { housekeep } from "#server/background/housekeeping";
-import { cookiesOf } from "../support/form.ts";
+import { getCookies } from "../support/form.ts";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { owner, provideOwner } from "../support/server.ts";
 
@@ -64,11 +64,11 @@ describe("wrong passwords", () => {
   });
 
   test("of one /64 count as one network's", async () => {
-    const statusesOf = [];
+    const seen = [];
     for (let n = 1; n <= 11; n += 1) {
-      statusesOf.push((await signIn(from(`2001:db8:1:2::${n}`), "wrong password")).status);
+      seen.push((await signIn(from(`2001:db8:1:2::${n}`), "wrong password")).status);
     }
-    expect(statusesOf).toEqual([...times(10, 401), 429]);
+    expect(seen).toEqual([...times(10, 401), 429]);
     expect((await signIn(from("2001:db8:1:3::1"))).status).toBe(200);
   });
 
@@ -102,7 +102,7 @@ test("an address that a client sends itself is not believed where another server
 });
 
 describe("a browser that an account signed in with", () => {
-  const cookieIn = (response: Response) => /known_browser=([^;]+)/.exec(cookiesOf(response))?.[1] ?? null;
+  const cookieIn = (response: Response) => /known_browser=([^;]+)/.exec(getCookies(response))?.[1] ?? null;
 
   test("is known by its cookie, for this account and for no other", async () => {
     const cookie = cookieIn(await signIn(from("192.0.2.5")));
@@ -130,7 +130,7 @@ describe("a browser that an account signed in with", () => {
     const response = await signIn(from("192.0.2.5"));
     const before = cookieIn(response);
     const body = { currentPassword: owner.password, newPassword: "another good password", revokeOtherSessions: true };
-    const headers = from("192.0.2.5", cookiesOf(response));
+    const headers = from("192.0.2.5", getCookies(response));
     const after = cookieIn(await auth().api.changePassword({ body, headers, asResponse: true }));
     expect(await findKnownBrowser(before, owner.email)).toBeUndefined();
     expect(await findKnownBrowser(after, owner.email)).toBe(before?.slice(0, 22));
@@ -206,7 +206,7 @@ describe("a sign-in", () => {
   const read = (headers: Headers) => auth().api.getSession({ headers });
 
   test("ends after seven days without use, and 30 days after its start", async () => {
-    const headers = from("192.0.2.6", cookiesOf(await signIn(from("192.0.2.6"))));
+    const headers = from("192.0.2.6", getCookies(await signIn(from("192.0.2.6"))));
     const { id, days_left } = await latest();
     expect(Number(days_left)).toBeCloseTo(7, 2);
     await age(id, 6.9, 6.9);
@@ -221,7 +221,7 @@ describe("a sign-in", () => {
   });
 
   test("of an older version, which had thirty days at once, ends after seven days without use as well", async () => {
-    const headers = from("192.0.2.6", cookiesOf(await signIn(from("192.0.2.6"))));
+    const headers = from("192.0.2.6", getCookies(await signIn(from("192.0.2.6"))));
     const { id } = await latest();
     const older = "update session set updated_at = now() - interval '8 days', expires_at = now() + interval '22 days'";
     await pool().query(`${older} where id = $1`, [id]);
@@ -229,7 +229,7 @@ describe("a sign-in", () => {
   });
 
   test("is written to once an hour at most", async () => {
-    const headers = from("192.0.2.6", cookiesOf(await signIn(from("192.0.2.6"))));
+    const headers = from("192.0.2.6", getCookies(await signIn(from("192.0.2.6"))));
     const { id, used } = await latest();
     await read(headers);
     expect((await now(id)).used).toBe(used);
@@ -247,7 +247,7 @@ describe("a sign-in", () => {
       expect(cookie).not.toMatch(/max-age|expires/i);
     }
     expect(Number((await latest()).days_left)).toBeCloseTo(1, 2);
-    const headers = from("192.0.2.7", cookiesOf(response));
+    const headers = from("192.0.2.7", getCookies(response));
     const { id } = await latest();
     await age(id, 0.9, 0.9);
     expect(await read(headers)).not.toBeNull();
@@ -260,7 +260,7 @@ describe("a sign-in", () => {
     });
     expect(changed.status).toBe(200);
     expect(Number((await latest()).days_left)).toBeCloseTo(1, 2);
-    const after = from("192.0.2.7", cookiesOf(changed));
+    const after = from("192.0.2.7", getCookies(changed));
     expect(await read(after)).not.toBeNull();
     await age((await latest()).id, 1.1, 1.1);
     expect(await read(after)).toBeNull();
@@ -269,21 +269,21 @@ describe("a sign-in", () => {
   test("of a browser that is signed in already ends the one before, and no other", async () => {
     await pool().query("delete from session");
     const [first, other] = [await signIn(from("192.0.2.8")), await signIn(from("192.0.2.8"))];
-    const second = await signIn(from("192.0.2.8", cookiesOf(first)));
-    expect(await read(from("192.0.2.8", cookiesOf(first)))).toBeNull();
-    for (const kept of [other, second]) expect(await read(from("192.0.2.8", cookiesOf(kept)))).not.toBeNull();
+    const second = await signIn(from("192.0.2.8", getCookies(first)));
+    expect(await read(from("192.0.2.8", getCookies(first)))).toBeNull();
+    for (const kept of [other, second]) expect(await read(from("192.0.2.8", getCookies(kept)))).not.toBeNull();
     expect((await pool().query("select 1 from session")).rowCount).toBe(2);
   });
 
   test("that is remembered undoes an earlier choice in the same browser", async () => {
     const first = await signIn(from("192.0.2.8"), owner.password, { rememberMe: false });
-    const second = await signIn(from("192.0.2.8", cookiesOf(first)));
+    const second = await signIn(from("192.0.2.8", getCookies(first)));
     expect(second.headers.getSetCookie()).toContainEqual(expect.stringMatching(/^authlib\.dont_remember=;.*Max-Age=0/));
     expect(Number((await latest()).days_left)).toBeCloseTo(7, 2);
   });
 
   test("is in the trail when it begins and when it is ended by hand, and its row goes once it is over", async () => {
-    const headers = from("192.0.2.9", cookiesOf(await signIn(from("192.0.2.9"))));
+    const headers = from("192.0.2.9", getCookies(await signIn(from("192.0.2.9"))));
     await auth().api.signOut({ headers });
     const { rows } = await pool().query("select action from audit_event where address = '192.0.2.9' order by id");
     expect(rows).toEqual([{ action: "signed_in" }, { action: "signed_out" }]);

@@ -9,10 +9,10 @@ import { AgentAnswer } from "#lib/mcp/answer";
 import { readSession } from "#lib/mcp/tools/read-session";
 import { longTest } from "../support/long.ts";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 afterEach(() => vi.restoreAllMocks());
 
 const said = (content: string) => ({ position: 0, role: "user", content, createdAt: "2026-03-02T10:00:00Z" });

@@ -4,10 +4,10 @@ import { accountTraces } from "#lib/ledger/account";
 import { renameProject } from "#lib/projects/change";
 import { settleProjects } from "#lib/projects/settle";
 import { provideOwner } from "../support/server.ts";
-import { messages, uploadsOf } from "./uploads.ts";
+import { getUploads, messages } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 beforeEach(async () => {
   for (const table of ["trace", "project_alias", "project"]) await pool().query(`delete from ${table}`);
@@ -37,7 +37,7 @@ async function placed() {
   return rows.map(({ name, sessions }) => `${name}: ${sessions}`);
 }
 
-const projectOf = async (sourceId: string): Promise<string> => {
+const readProject = async (sourceId: string): Promise<string> => {
   const { rows } = await pool().query("select project_id from trace where user_id = $1 and source_id = $2", [
     userId,
     sourceId,
@@ -62,13 +62,13 @@ test("a project is one over all spellings of its folder", async () => {
 
 test("what a release stored by another spelling stays the project, with the name that a person gave it", async () => {
   await tell({ g: "D:\\Old\\Shop", h: "E:\\Web" });
-  const [shop, web] = [await projectOf("g"), await projectOf("h")];
+  const [shop, web] = [await readProject("g"), await readProject("h")];
   await renameProject(userId, shop, "My shop");
   await storedAs("D:/Old/Shop", "D:/old/shop");
   await storedAs("E:/Web", "E:/web");
   await tell({ i: "/mnt/d/old/shop", j: "D:\\Old\\Shop", k: "E:\\Web\\" });
   expect(await placed()).toEqual(["My shop: g i j", "Web: h k"]);
-  expect(await projectOf("k")).toBe(web);
+  expect(await readProject("k")).toBe(web);
 });
 
 test("a worktree beside its repository is the repository's project, whichever comes first, and when it is gone", async () => {

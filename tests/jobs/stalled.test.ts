@@ -112,7 +112,7 @@ test("a worker that is only slow keeps its locks", async () => {
 });
 
 describe("an account that is deleted while its upload is processed", () => {
-  const nothingOf = async (user: string) => {
+  const readNothing = async (user: string) => {
     const tables = ["ingest_job", "upload", "trace", "message"];
     const counts = tables.map((table) => pool().query(`select 1 from ${table} where user_id = $1`, [user]));
     expect((await Promise.all(counts)).map(({ rowCount }) => rowCount)).toEqual([0, 0, 0, 0]);
@@ -134,7 +134,7 @@ describe("an account that is deleted while its upload is processed", () => {
     expect(isDeleted).toBe(false);
     running.resume();
     await Promise.all([job, deleted]);
-    await nothingOf(leaver);
+    await readNothing(leaver);
   });
 
   test("leaves nothing behind for a job that starts during or after the deletion", async () => {
@@ -144,7 +144,7 @@ describe("an account that is deleted while its upload is processed", () => {
       const jobs = jobIds.map((jobId) => sleep(round).then(() => runJob({ userId: leaver, jobId })));
       await Promise.all([...jobs, deleteAccount(leaver)]);
       await runJob({ userId: leaver, jobId: jobIds[0] ?? "" });
-      await nothingOf(leaver);
+      await readNothing(leaver);
     }
   });
 });

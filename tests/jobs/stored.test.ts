@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { readMessages } from "#lib/messages/read-messages";
 import { listTraces } from "#lib/traces/queries";
 import { provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { acceptText, run, send, stored } = uploadsOf(userId);
+const { acceptText, run, send, stored } = getUploads(userId);
 
 describe("what is stored", () => {
   test("every field is read back as sent", async () => {

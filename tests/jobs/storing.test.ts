@@ -28,7 +28,7 @@ function beginLarge(key: string) {
   return { jobId: upload.jobId, end: () => storeLarge({ ...upload, ...checked }) };
 }
 
-const sequenceOf = async (jobId: string) =>
+const readSequence = async (jobId: string) =>
   Number((await pool().query("select sequence from ingest_job where id = $1", [jobId])).rows[0]?.sequence);
 
 describe("an upload that takes a while to read", () => {
@@ -38,14 +38,14 @@ describe("an upload that takes a while to read", () => {
     expect(await large.end()).toBe(false);
     const { rows } = await pool().query("select id from ingest_job where idempotency_key = 'shared'");
     expect(rows).toEqual([{ id: jobId }]);
-    expect(await sequenceOf(large.jobId)).toBeNaN();
+    expect(await readSequence(large.jobId)).toBeNaN();
   });
 
   test("comes after uploads that were acknowledged meanwhile", async () => {
     const large = beginLarge("slow");
     const jobId = await send(userId, "quick");
     expect(await large.end()).toBe(true);
-    expect(await sequenceOf(large.jobId)).toBeGreaterThan(await sequenceOf(jobId));
+    expect(await readSequence(large.jobId)).toBeGreaterThan(await readSequence(jobId));
   });
 });
 

@@ -14,7 +14,7 @@ afterAll(() => {
 });
 
 /** A pool as a process has it, and what its platform was asked to stay awake for. */
-function poolOf(variables: Record<string, string | undefined>) {
+function makePool(variables: Record<string, string | undefined>) {
   setEnv({ ...variables, AUTH_SECRET: secret });
   const awake: Promise<unknown>[] = [];
   platform[contextKey] = { get: () => ({ waitUntil: (work: Promise<unknown>) => awake.push(work) }) };
@@ -25,7 +25,7 @@ function poolOf(variables: Record<string, string | undefined>) {
 }
 
 test("on Vercel a process stays awake until its idle connections are closed, and no longer", async () => {
-  const { pool, awake } = poolOf(onVercel);
+  const { pool, awake } = makePool(onVercel);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   await Promise.all([pool.query("select 1"), pool.query("select 1")]);
@@ -44,7 +44,7 @@ test("on Vercel a process stays awake until its idle connections are closed, and
 });
 
 test("elsewhere nothing is asked of a platform", async () => {
-  const { pool, awake } = poolOf({ VERCEL: undefined });
+  const { pool, awake } = makePool({ VERCEL: undefined });
   await pool.query("select 1");
   expect([awake.length, idleMs()]).toEqual([0, 30_000]);
 });

@@ -9,10 +9,10 @@ import { countUndated, findLastUse } from "#lib/usage/queries";
 import { readNews } from "../../app/(app)/home/news.ts";
 import { owner, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 beforeEach(async () => {
   for (const table of ["trace", "trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"])

@@ -7,10 +7,10 @@ import { isLong } from "../support/long.ts";
 import { makeRandom } from "../support/random.ts";
 import { provideOwner } from "../support/server.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 afterEach(async () => {
   for (const table of ["trace", "trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"])

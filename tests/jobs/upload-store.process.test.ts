@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 /** A body of so many bytes that can't be compressed much. */
-const bodyOf = (bytes: number) =>
+const makeBody = (bytes: number) =>
   JSON.stringify({ traces: [trace(`of-${bytes}`, randomBytes(bytes).toString("base64").slice(0, bytes))] });
 const send = (body: string, user = userId, key?: string) =>
   acceptBatch({ userId: user, machine: "test" }, Buffer.from(body), "identity", key);
@@ -55,7 +55,7 @@ describe.each([
   ["small", 20_000],
 ])("the body of a %s upload", (_, bytes) => {
   test("is an object of the store, is processed and downloaded from there, and is deleted after its time", async () => {
-    const body = bodyOf(bytes);
+    const body = makeBody(bytes);
     const jobId = await send(body);
     expect(await stored()).toEqual({ jobs: 1, uploads: 1, bodies: 0 });
     expect(await keys()).toEqual([`uploads/${userId}/${jobId}.zst`]);
@@ -69,7 +69,7 @@ describe.each([
   });
 
   test("is stored once for the same bytes, however they come", async () => {
-    const body = bodyOf(bytes);
+    const body = makeBody(bytes);
     await Promise.all(Array.from({ length: 5 }, () => send(body)));
     await send(body);
     expect([await stored(), await objects()]).toEqual([{ jobs: 6, uploads: 6, bodies: 0 }, 1]);
@@ -84,19 +84,19 @@ describe.each([
   ])("is refused whole and soon where the store %s", async (_how, harm) => {
     harm();
     holdDeadlines(); // it is refused long before
-    await expect(send(bodyOf(bytes))).rejects.toMatchObject(unavailable);
+    await expect(send(makeBody(bytes))).rejects.toMatchObject(unavailable);
     expect(await stored()).toEqual({ jobs: 0, uploads: 0, bodies: 0 });
     setEnv(s3.settings);
     s3.setMood("well");
     expect(await objects()).toBe(0);
-    await send(bodyOf(bytes));
+    await send(makeBody(bytes));
     expect(await stored()).toMatchObject({ jobs: 1, uploads: 1 });
   });
 
   test("whose transaction fails is an orphan, which is swept; the others stay", async () => {
-    const kept = await send(bodyOf(bytes + 1));
+    const kept = await send(makeBody(bytes + 1));
     const allow = await refuse("insert on upload");
-    await expect(send(bodyOf(bytes))).rejects.toThrow("refused");
+    await expect(send(makeBody(bytes))).rejects.toThrow("refused");
     await allow();
     expect([await stored(), await objects()]).toEqual([{ jobs: 1, uploads: 1, bodies: 0 }, 2]);
     expect(await sweepOrphans()).toBe(0); // its transaction might be about to commit
@@ -106,10 +106,10 @@ describe.each([
 });
 
 test("a store that is silent is given up on, and its job is processed once it answers", async () => {
-  const jobId = await send(bodyOf(100_000));
+  const jobId = await send(makeBody(100_000));
   s3.setMood("silent");
   const deadlines = holdDeadlines();
-  const both = Promise.allSettled([send(bodyOf(200_000)), runJob({ userId, jobId })]);
+  const both = Promise.allSettled([send(makeBody(200_000)), runJob({ userId, jobId })]);
   await expect.poll(() => s3.seen.atOnce).toBe(2);
   expect(deadlines.map(({ ms }) => Math.floor(ms / 1000))).toEqual([10, 10]);
   for (const { pass } of deadlines) pass();
@@ -129,25 +129,25 @@ test("a store that is silent is given up on, and its job is processed once it an
 });
 
 test("a body that is not valid, or whose key is taken, leaves nothing in the store", async () => {
-  await expect(send(`${bodyOf(200_000)}}`)).rejects.toMatchObject({ code: "invalid_json" });
-  await send(bodyOf(100_000), userId, "key");
+  await expect(send(`${makeBody(200_000)}}`)).rejects.toMatchObject({ code: "invalid_json" });
+  await send(makeBody(100_000), userId, "key");
   for (const bytes of [200_000, 20_000]) {
-    await expect(send(bodyOf(bytes), userId, "key")).rejects.toMatchObject({ code: "idempotency_key_reused" });
+    await expect(send(makeBody(bytes), userId, "key")).rejects.toMatchObject({ code: "idempotency_key_reused" });
   }
   await expect.poll(objects).toBe(1);
 });
 
 test("a process makes few calls at once, whatever comes", async () => {
   s3.seen.most = 0;
-  await Promise.all(Array.from({ length: 24 }, (_, n) => send(bodyOf(10_000 + n))));
+  await Promise.all(Array.from({ length: 24 }, (_, n) => send(makeBody(10_000 + n))));
   expect(await objects()).toBe(24);
   expect(s3.seen.most).toBeLessThanOrEqual(16);
 });
 
 test("a deleted account's objects are deleted, also if the store is down at first", async () => {
   const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
-  await send(bodyOf(10_000));
-  for (const bytes of [10_000, 100_000, 100_001]) await send(bodyOf(bytes), other);
+  await send(makeBody(10_000));
+  for (const bytes of [10_000, 100_000, 100_001]) await send(makeBody(bytes), other);
   s3.setMood("breaking");
   await deleteAccount(other);
   await expect(removeObjects(5)).rejects.toMatchObject({ code: "unavailable" });
@@ -163,7 +163,7 @@ test("objects that the store does not delete hold up no others", async () => {
     `insert into object_removal (key, created_at)
      select 'uploads/locked/' || n, now() - interval '1 hour' from generate_series(1, 12) as n`,
   );
-  const jobId = await send(bodyOf(10_000));
+  const jobId = await send(makeBody(10_000));
   await runJob({ userId, jobId });
   await pool().query("update ingest_job set finished_at = now() - interval '8 days'");
   await purgeUploads();
@@ -179,7 +179,7 @@ test("objects that the store does not delete hold up no others", async () => {
 });
 
 test("a sweep goes on behind an orphan that the store does not delete", async () => {
-  const jobs = [await send(bodyOf(10_000)), await send(bodyOf(10_001))];
+  const jobs = [await send(makeBody(10_000)), await send(makeBody(10_001))];
   await pool().query("delete from ingest_job");
   s3.keep(jobs[0]);
   await expect(sweepOrphans(-60_000)).rejects.toMatchObject({ code: "unavailable" });
@@ -191,7 +191,7 @@ test("objects count against a quota as bodies do, and are deleted for it", async
   setEnv({ USER_QUOTA_BYTES: "1000000" });
   const jobs: string[] = [];
   for (const bytes of [300_000, 300_001]) {
-    const jobId = await send(bodyOf(bytes));
+    const jobId = await send(makeBody(bytes));
     await runJob({ userId, jobId });
     jobs.push(jobId);
   }
@@ -199,16 +199,16 @@ test("objects count against a quota as bodies do, and are deleted for it", async
   await pool().query("update ingest_job set status = 'failed' where id = $1", [jobs[1]]);
   expect((await getStorage(userId)).used - used).toBeGreaterThan(200_000);
   await pool().query("update ingest_job set status = 'succeeded'");
-  await send(bodyOf(300_002));
+  await send(makeBody(300_002));
   await removeObjects(5);
   expect((await keys()).some((key) => key.includes(jobs[0] ?? ""))).toBe(false);
   expect(await objects()).toBe((await stored()).uploads);
 });
 
 test("with UPLOAD_STORE=postgres again, what is in the store is still processed, and new bodies stay here", async () => {
-  const jobId = await send(bodyOf(100_000));
+  const jobId = await send(makeBody(100_000));
   setEnv({ UPLOAD_STORE: "postgres" });
-  await send(bodyOf(100_001));
+  await send(makeBody(100_001));
   expect([await stored(), await objects()]).toEqual([{ jobs: 2, uploads: 2, bodies: 1 }, 1]);
   await runJob({ userId, jobId });
   expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded" });

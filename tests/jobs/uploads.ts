@@ -10,7 +10,7 @@ export const messages = (...contents: string[]) =>
   contents.map((content, position) => ({ position, content, role: "user" }));
 
 /** Sends uploads as a user's client does, processes them, and reads the result. */
-export function uploadsOf(userId: string) {
+export function getUploads(userId: string) {
   /** Accepts a body. @returns its job's id */
   const acceptText = (text: string) =>
     acceptBatch({ userId, machine: "test" }, Buffer.from(text), "identity", undefined);

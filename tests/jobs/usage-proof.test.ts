@@ -16,7 +16,7 @@ import { differences } from "../proof/random/world.ts";
 import { longTest } from "../support/long.ts";
 import { provideOwner } from "../support/server.ts";
 import { readSums, sendSessions } from "./sent-home.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
 
@@ -68,7 +68,7 @@ test("after a change of prices all of it is counted anew, by whoever accounts ne
 });
 
 test("what a session tells beyond its messages is one row, made anew as the session grows", async () => {
-  const { send } = uploadsOf(userId);
+  const { send } = getUploads(userId);
   const message = (position: number, inputTokens: number) => ({
     position,
     role: "assistant",

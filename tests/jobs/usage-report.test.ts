@@ -48,10 +48,10 @@ const numbers = (value: unknown) => Number(value ?? 0);
 
 /** What the rows add up to, in a span and for one value of a facet. */
 function sum(from: Date, to: Date, wanted: (facets: Record<string, string | null>) => boolean) {
-  return sumOf(from, to, (one) => wanted(named.get(one.facets) ?? {}));
+  return computeSum(from, to, (one) => wanted(named.get(one.facets) ?? {}));
 }
 
-function sumOf(from: Date, to: Date, wanted: (use: Use) => boolean) {
+function computeSum(from: Date, to: Date, wanted: (use: Use) => boolean) {
   const [start, end] = [from.getTime(), to.getTime()];
   const inside = (one: Use) => {
     const time = one.at.getTime(); // of thousands: to compare objects takes several times as long
@@ -79,7 +79,7 @@ function sumOf(from: Date, to: Date, wanted: (use: Use) => boolean) {
   return found;
 }
 
-const figuresOf = (row: ReportRow | undefined) =>
+const toFigures = (row: ReportRow | undefined) =>
   Object.fromEntries(columns.map((name) => [name, numbers(row?.[name])]));
 const isEmpty = (figures: Record<string, number>) => Object.values(figures).every((value) => value === 0);
 
@@ -94,11 +94,11 @@ async function compare(starts: Date[], by: (typeof rolledFacets)[number] | undef
   const passes = (facets: Record<string, string | null>) =>
     Object.entries(filter).every(([name, values]) => values.includes(facets[name] ?? ""));
   const [start, end] = [starts[0] as Date, starts.at(-1) as Date];
-  const found = rows.filter((row) => !isEmpty(figuresOf(row)));
+  const found = rows.filter((row) => !isEmpty(toFigures(row)));
   let compared = 0;
   const expectRow = (row: ReportRow | undefined, from: Date, to: Date, test: Parameters<typeof sum>[2]) => {
     const expected = sum(from, to, (facets) => passes(facets) && test(facets));
-    expect(figuresOf(row)).toEqual(expected);
+    expect(toFigures(row)).toEqual(expected);
     if (!isEmpty(expected)) compared += 1;
   };
   expectRow(
@@ -168,7 +168,7 @@ const shown = (figures: Figures) => ({
   ...{ input_tokens: figures.inputTokens, cache_read_tokens: figures.cacheReadTokens },
   ...{ compared_nano: figures.compared.costNano, compared_recorded_nano: figures.compared.recordedNano },
 });
-const shownOf = (figures: Record<string, number>) =>
+const toShown = (figures: Record<string, number>) =>
   Object.fromEntries(Object.keys(shown(noFigures())).map((name) => [name, figures[name] ?? 0]));
 
 describe("the answer of the API", () => {
@@ -178,12 +178,12 @@ describe("the answer of the API", () => {
 
   test("adds up to the rows, in all, by span and by value", async () => {
     const answer = usageResponse.parse(await answerUsage(userId, query({ unit: "week", by: "model" })));
-    expect(shown(answer.total)).toEqual(shownOf(sum(start, end, () => true)));
+    expect(shown(answer.total)).toEqual(toShown(sum(start, end, () => true)));
     for (const span of answer.spans)
-      expect(shown(span)).toEqual(shownOf(sum(new Date(span.start), new Date(span.end), () => true)));
+      expect(shown(span)).toEqual(toShown(sum(new Date(span.start), new Date(span.end), () => true)));
     expect(answer.values?.length).toBeGreaterThan(3);
     for (const one of answer.values ?? [])
-      expect(shown(one)).toEqual(shownOf(sum(start, end, ({ model }) => model === one.value)));
+      expect(shown(one)).toEqual(toShown(sum(start, end, ({ model }) => model === one.value)));
   });
 
   test("counts a session of two pull requests at each, and once among those of any", async () => {
@@ -193,8 +193,8 @@ describe("the answer of the API", () => {
       [userId],
     );
     const of = (traces: Set<string>) => {
-      const found = sumOf(start, end, (one) => traces.has(one.trace_id));
-      return shownOf(found);
+      const found = computeSum(start, end, (one) => traces.has(one.trace_id));
+      return toShown(found);
     };
     const answer = await answerUsage(userId, query({ unit: "total", by: "pr" }));
     const linked = new Set(rows.map(({ traceId }) => traceId));
@@ -207,7 +207,7 @@ describe("the answer of the API", () => {
     const none = answer.values?.find(({ value }) => value === null);
     const rest = of(new Set([...active, ...used].map((one) => one.trace_id).filter((id) => !linked.has(id))));
     expect(shown({ ...noFigures(), ...none })).toEqual(rest);
-    expect(shown(answer.total)).toEqual(shownOf(sum(start, end, () => true)));
+    expect(shown(answer.total)).toEqual(toShown(sum(start, end, () => true)));
   });
 
   test("counts money on its message's branch, and a session at each of its branches", async () => {
@@ -218,7 +218,7 @@ describe("the answer of the API", () => {
       userId,
     ]);
     const onMain = new Set(rows.map((row) => row.trace_id));
-    expect(main?.sessions).toBe(sumOf(start, end, (one) => onMain.has(one.trace_id)).sessions);
+    expect(main?.sessions).toBe(computeSum(start, end, (one) => onMain.has(one.trace_id)).sessions);
     const sessions = answer.values?.reduce((all, one) => all + one.sessions, 0);
     expect(sessions).toBe(answer.total.sessions);
   });
@@ -228,7 +228,7 @@ describe("the answer of the API", () => {
     const answer = await answerUsage(userId, moments);
     expect([answer.from, answer.to]).toEqual(["2026-03-20T10:00:00.000Z", "2026-03-21T08:15:00.000Z"]);
     expect(answer.spans.map(({ from }) => from)).toEqual(["2026-03-20", "2026-03-21"]);
-    expect(shown(answer.total)).toEqual(shownOf(sum(new Date(answer.from), new Date(answer.to), () => true)));
+    expect(shown(answer.total)).toEqual(toShown(sum(new Date(answer.from), new Date(answer.to), () => true)));
     const refused = (given: Record<string, string>) => answerUsage(userId, query(given));
     await expect(refused({ from: "2026-04-13" })).rejects.toMatchObject({ code: "invalid_request" });
     await expect(refused({ from: "2020-01-01", unit: "total" })).rejects.toMatchObject({ code: "invalid_request" });

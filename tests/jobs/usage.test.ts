@@ -9,10 +9,10 @@ import { countDueTraces, findLastUse } from "#lib/usage/queries";
 import { readUsage } from "#lib/usage/report";
 import type { Figures, UsageFacet } from "#lib/usage/schema";
 import { makeUser, provideOwner } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { getUploads } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored } = getUploads(userId);
 
 beforeEach(async () => {
   await pool().query("delete from trace");

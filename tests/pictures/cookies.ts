@@ -1,5 +1,5 @@
 /** A browser's cookies for a request's header of them, and the time zone that its pages are in. */
-export function cookiesOf(header: string, url: string) {
+export function getCookies(header: string, url: string) {
   const pairs = header.split("; ").filter((pair) => pair !== "");
   return [...pairs, "spoor_tz=Europe%2FBerlin"].map((pair) => {
     const at = pair.indexOf("=");

@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { parseArgs, promisify } from "node:util";
 import { freePort } from "#lib/db/embedded/ports";
 import { launchBrowser } from "../support/browser.ts";
-import { cookiesOf } from "./cookies.ts";
+import { getCookies } from "./cookies.ts";
 import { measureTyping } from "./typing.ts";
 import { startWorld } from "./world.ts";
 
@@ -28,7 +28,7 @@ const browser = await launchBrowser([`--remote-debugging-port=${port}`]);
 let isGood = true;
 // Lighthouse opens its pages in the browser's own context; a header of cookies would give way to those that a page sets.
 const devtools = await browser.newBrowserCDPSession();
-await devtools.send("Storage.setCookies", { cookies: cookiesOf(world.cookies, world.spoor.url) });
+await devtools.send("Storage.setCookies", { cookies: getCookies(world.cookies, world.spoor.url) });
 try {
   for (const [field, worstMs] of Object.entries(await measureTyping(browser, world))) {
     isGood &&= worstMs <= must.keyMs;

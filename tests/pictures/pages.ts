@@ -12,7 +12,7 @@ export const strangerPages = {
 };
 
 /** Every other page by the name of its picture. */
-export async function pagesOf({ userId, url }: Spoor): Promise<Record<string, string>> {
+export async function readPages({ userId, url }: Spoor): Promise<Record<string, string>> {
   const [longest] = await read<{ id: string; project_id: string | null }>(
     "select id, project_id from trace where user_id = $1 order by message_count desc limit 1",
     userId,

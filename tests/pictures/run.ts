@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import type { Browser, BrowserContextOptions, Page } from "playwright";
 import { launchBrowser } from "../support/browser.ts";
-import { cookiesOf } from "./cookies.ts";
+import { getCookies } from "./cookies.ts";
 import { startWorld, type World } from "./world.ts";
 
 const { values, positionals } = parseArgs({
@@ -38,7 +38,7 @@ async function takeAll(on: Browser, { spoor, cookies, pages, strangerPages }: Wo
   for (const [size, options] of Object.entries(sizes)) {
     for (const [paths, signedIn] of [[strangerPages, ""] as const, [pages, cookies] as const]) {
       const context = await on.newContext({ ...options, timezoneId: "Europe/Berlin", reducedMotion: "reduce" });
-      await context.addCookies(cookiesOf(signedIn, spoor.url));
+      await context.addCookies(getCookies(signedIn, spoor.url));
       const page = await context.newPage();
       for (const [name, path] of Object.entries(paths)) {
         if (positionals.length > 0 && !positionals.includes(name)) continue;
@@ -58,7 +58,7 @@ async function takeAll(on: Browser, { spoor, cookies, pages, strangerPages }: Wo
 async function takeForDocs(on: Browser, { spoor, cookies, pages }: World): Promise<void> {
   const options = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5, colorScheme: "light" } as const;
   const context = await on.newContext({ ...options, timezoneId: "Europe/Berlin", reducedMotion: "reduce" });
-  await context.addCookies(cookiesOf(cookies, spoor.url));
+  await context.addCookies(getCookies(cookies, spoor.url));
   const page = await context.newPage();
   const devtools = await context.newCDPSession(page);
   for (const [name, of] of Object.entries(shownInDocs)) {

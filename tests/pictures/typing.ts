@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from "playwright";
-import { cookiesOf } from "./cookies.ts";
+import { getCookies } from "./cookies.ts";
 import type { World } from "./world.ts";
 
 /** So many times slower than this machine is the processor while one types. */
@@ -36,7 +36,7 @@ const typings: Typing[] = [
  */
 export async function measureTyping(browser: Browser, { spoor, cookies }: World): Promise<Record<string, number>> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  await context.addCookies(cookiesOf(cookies, spoor.url));
+  await context.addCookies(getCookies(cookies, spoor.url));
   const worst: Record<string, number> = {};
   for (const typing of typings) worst[typing.field] = await type(context, `${spoor.url}/traces`, typing);
   await context.close();

@@ -12,7 +12,7 @@ import { setBudget } from "#lib/usage/budgets";
 import { post } from "../bench/post.ts";
 import { type Spoor, startSpoor } from "../bench/spoor.ts";
 import { formed } from "../unit/secrets/made-up.ts";
-import { pagesOf, strangerPages } from "./pages.ts";
+import { readPages, strangerPages } from "./pages.ts";
 
 const fixtures = "tests/fixtures/sessions";
 const hourMs = 3_600_000;
@@ -62,7 +62,7 @@ async function fill(spoor: Spoor, file: string | undefined) {
   await accountTraces(300);
   await spoor.indexed();
   await surround(spoor);
-  return { spoor, cookies: await signIn(spoor), pages: await pagesOf(spoor), strangerPages };
+  return { spoor, cookies: await signIn(spoor), pages: await readPages(spoor), strangerPages };
 }
 
 async function sendInvented(spoor: Spoor): Promise<void> {

@@ -172,7 +172,7 @@ function opencode(): Record<string, string> {
 }
 
 /** The sessions of other agents that a second reading checks, too (tests/cli/readings.test.ts). */
-function filesOf({ path, others = {}, lines, document }: Sample): Record<string, string> {
+function listFiles({ path, others = {}, lines, document }: Sample): Record<string, string> {
   const items = lines.map((line) => JSON.stringify(line));
   return { ...others, [path]: document ? document(items) : jsonl(...(lines as Line[])) };
 }
@@ -180,4 +180,4 @@ const samples = [amp, copilot, droid, kimi, kimiCli, openclaw, pi, qwen];
 
 /** The home's files in the order in which they came to be: a copy is younger than what it was copied from. */
 export const usageHome = (): [string, string][] =>
-  [claudeCode(), codex(), gemini(), opencode(), ...samples.map(filesOf)].flatMap((files) => Object.entries(files));
+  [claudeCode(), codex(), gemini(), opencode(), ...samples.map(listFiles)].flatMap((files) => Object.entries(files));

@@ -21,7 +21,7 @@ export function add(sums: Sums, key: string, { nano, ...more }: Sum): void {
   sums.set(key, sum);
 }
 
-export const keyOf = (agent: string, model: string, day: string): string =>
+export const makeKey = (agent: string, model: string, day: string): string =>
   `${agent} ${parseModelName(model)?.model ?? model} ${day}`;
 
 /** Reads a home with the client's adapters. */
@@ -56,7 +56,7 @@ function addMessage(sums: Sums, { source, model, message, request, isRest }: See
   const at = new Date(message.createdAt ?? Number.NaN);
   const { input: requestInputTokens, ...tier } = served;
   const price = computePrice({ model, source, at, usage, webSearches, requestInputTokens, ...tier });
-  add(sums, keyOf(source, model, at.toISOString().slice(0, 10)), {
+  add(sums, makeKey(source, model, at.toISOString().slice(0, 10)), {
     input: inputTokens,
     output: outputTokens,
     cacheRead: cacheReadTokens,

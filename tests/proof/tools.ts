@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { add, keyOf, type Sums } from "./sums.ts";
+import { add, makeKey, type Sums } from "./sums.ts";
 
 export const versions = { ccusage: "20.0.24", "@tokscale/core": "1.4.3" };
 
@@ -52,7 +52,7 @@ export async function ccusageSums(folder: string, home: string, asked = Object.k
     for (const { date, modelBreakdowns, models } of (JSON.parse(stdout) as Partial<Daily>).daily ?? []) {
       const all = modelBreakdowns ?? Object.entries(models ?? {}).map(([modelName, one]) => ({ modelName, ...one }));
       for (const { modelName, inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens, cost } of all) {
-        add(sums, keyOf(ours, modelName.replace(/^\[\w+\] /, ""), date), {
+        add(sums, makeKey(ours, modelName.replace(/^\[\w+\] /, ""), date), {
           input: inputTokens,
           output: outputTokens,
           cacheRead: cacheReadTokens,
@@ -77,7 +77,7 @@ export function tokscaleSums(folder: string, home: string): Sums {
   const sums: Sums = new Map();
   const core = createRequire(join(folder, "package.json"))("@tokscale/core") as Core;
   for (const one of core.parseLocalSources({ homeDir: home }).messages) {
-    const key = keyOf(
+    const key = makeKey(
       agents[one.source] ?? one.source,
       one.modelId,
       new Date(one.timestamp).toISOString().slice(0, 10),

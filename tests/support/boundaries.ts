@@ -39,8 +39,8 @@ type Module = { path: string; imports: string[]; text: string };
 
 type Rule = { reason: string; breaks: (module: Module, target: string) => boolean };
 
-const layerOf = (path: string) => layers.findIndex((names) => names.includes(nameOf(path)));
-const nameOf = (path: string) => /^lib\/([^/.]+)/.exec(path)?.[1] ?? "";
+const getLayer = (path: string) => layers.findIndex((names) => names.includes(getName(path)));
+const getName = (path: string) => /^lib\/([^/.]+)/.exec(path)?.[1] ?? "";
 const inLib = (path: string) => path.startsWith("lib/") && !path.startsWith("lib/generated/");
 const isSchema = /^lib\/[^/]+\/schema\.ts$/;
 const isClient = ({ text }: Module) => /^["']use client["']/m.test(text);
@@ -58,15 +58,15 @@ const rules: Rule[] = [
   {
     reason: "inside lib imports go down the layers: what imports something above it can only be understood with it",
     breaks: ({ path }, target) =>
-      inLib(path) && inLib(target) && nameOf(path) !== nameOf(target) && layerOf(target) >= layerOf(path),
+      inLib(path) && inLib(target) && getName(path) !== getName(target) && getLayer(target) >= getLayer(path),
   },
   {
     reason: "no domain imports another: they meet in the worker and in app, so that each can be changed by itself",
     breaks: ({ path }, target) =>
-      domains.includes(nameOf(path)) &&
-      domains.includes(nameOf(target)) &&
-      nameOf(path) !== nameOf(target) &&
-      mayImport[nameOf(path)] !== nameOf(target),
+      domains.includes(getName(path)) &&
+      domains.includes(getName(target)) &&
+      getName(path) !== getName(target) &&
+      mayImport[getName(path)] !== getName(target),
   },
   {
     reason:
@@ -123,7 +123,7 @@ const exempt = new Set(["lib/core/limits.ts"]);
 const parsed = new Map<string, string[]>();
 
 /** Lists the modules that a module imports at run time: paths in the project, or names of packages. */
-function importsOf(path: string, text: string): string[] {
+function listImports(path: string, text: string): string[] {
   const key = `${path}\0${text}`;
   const imports = parsed.get(key) ?? parseImports(path, text);
   parsed.set(key, imports);
@@ -146,13 +146,13 @@ function parseImports(path: string, text: string): string[] {
 
 /** Lists the broken rules of a module, each as a line with the rule's reason. */
 export function violations(path: string, text: string): string[] {
-  const imports = importsOf(path, text);
+  const imports = listImports(path, text);
   const broken = imports.flatMap((target) =>
     rules
       .filter((rule) => rule.breaks({ path, imports, text }, target))
       .map(({ reason }) => `${path} imports ${target}: ${reason}`),
   );
-  if (inLib(path) && layerOf(path) === -1) {
+  if (inLib(path) && getLayer(path) === -1) {
     broken.push(`${path}: every file of lib has a place in the layers, or nobody knows what it may import`);
   }
   if (hasSql(path, text)) {
@@ -180,8 +180,8 @@ const hasSql = (path: string, text: string) =>
 /** Lists circles of imports, each once, as the paths along it. */
 export function circles(files: { path: string; text: string }[]): string[] {
   const paths = new Set(files.map(({ path }) => path));
-  const fileOf = (target: string) => [target, `${target}.ts`, `${target}.tsx`].filter((path) => paths.has(path));
-  const imports = new Map(files.map(({ path, text }) => [path, importsOf(path, text).flatMap(fileOf)]));
+  const makePath = (target: string) => [target, `${target}.ts`, `${target}.tsx`].filter((path) => paths.has(path));
+  const imports = new Map(files.map(({ path, text }) => [path, listImports(path, text).flatMap(makePath)]));
   const done = new Set<string>();
   const found: string[] = [];
   const visit = (path: string, trail: string[]) => {
@@ -221,15 +221,15 @@ function resolve(from: string, specifier: string): string {
 
 /** Lists every source file of the application. */
 export const sourceFiles = () =>
-  filesOf(["app", "cli", "common", "lib", "server"], ["middleware.ts", "instrumentation.ts"]);
+  listFiles(["app", "cli", "common", "lib", "server"], ["middleware.ts", "instrumentation.ts"]);
 
 /** Lists tests and support files with too many lines. */
 export async function longTests(): Promise<string[]> {
-  const files = await filesOf(["tests"], []);
+  const files = await listFiles(["tests"], []);
   return files.filter(({ text }) => text.split("\n").length > maxLines + 1).map(({ path }) => path);
 }
 
-async function filesOf(folders: string[], single: string[]): Promise<{ path: string; text: string }[]> {
+async function listFiles(folders: string[], single: string[]): Promise<{ path: string; text: string }[]> {
   const found = await Promise.all(
     folders.map(async (folder) => {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true });

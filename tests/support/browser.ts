@@ -34,7 +34,7 @@ export function watchFaults(context: BrowserContext): string[] {
 }
 
 /** Finds a page's buttons and fields by their exact names; `on` selects another page. */
-const controlsOf = (page: Page) => ({
+const findControls = (page: Page) => ({
   button: (name: string, on = page) => on.getByRole("button", { name, exact: true }),
   field: (name: string, on = page) => on.getByLabel(name, { exact: true }),
 });
@@ -85,7 +85,7 @@ export async function provideBrowser() {
     other.setDefaultTimeout(patience);
     return other.newPage();
   };
-  return { browser, page, faults, stranger, ...controlsOf(page) };
+  return { browser, page, faults, stranger, ...findControls(page) };
 }
 
 type Account = { email: string; password: string };

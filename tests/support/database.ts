@@ -4,7 +4,7 @@ import { inject } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { postgresCode } from "#lib/core/errors";
 import { closeDatabase, pool } from "#lib/db/client";
-import { dropDatabase, isDistributed, run, urlOf } from "./nodes.ts";
+import { dropDatabase, isDistributed, makeUrl, run } from "./nodes.ts";
 import { templateName } from "./postgres.ts";
 
 /** The default environment of test processes and servers. */
@@ -24,7 +24,7 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const onAll = (work: (node: string) => Promise<void>) => Promise.all(nodes.map(work));
   await onAll((node) => run(node, `create database ${name} template ${templateName} strategy file_copy`));
-  const url = urlOf(nodes[0] ?? "", name);
+  const url = makeUrl(nodes[0] ?? "", name);
   await switchDatabase({ ...testEnvironment, DATABASE_URL: url });
   return {
     url,

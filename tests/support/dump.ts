@@ -12,7 +12,7 @@ import { startEmbedded } from "#lib/db/embedded/embedded";
 import { migrate } from "#lib/db/migrate";
 import { installQueues } from "#lib/queue/queues";
 import { testEnvironment } from "./database.ts";
-import { isDistributed, run, urlOf } from "./nodes.ts";
+import { isDistributed, makeUrl, run } from "./nodes.ts";
 
 const execute = promisify(execFile);
 
@@ -58,7 +58,7 @@ export async function dump(url: string): Promise<{ path: string; text: string }>
 export async function restore(path: string, name: string): Promise<string> {
   const server = inject("postgresUrl");
   await run(server, `create database ${name}`);
-  const url = urlOf(server, name);
+  const url = makeUrl(server, name);
   await execute(`${otherBin}/pg_restore`, ["--no-owner", "--exit-on-error", `--dbname=${forPrograms(url)}`, path]);
   await migrate(url, () => installQueues(url));
   return url;

@@ -16,7 +16,7 @@ type Answer = { status: number; body?: object | Buffer };
 
 const notFound: Answer = { status: 404, body: { ok: false, error: "not_found", detail: "There is nothing here." } };
 const failed: Answer = { status: 412, body: { ok: false, error: "precondition_failed", detail: "It has changed." } };
-const fingerprintOf = (recipient: string) => sha256(recipient).toString("hex").slice(0, 8).toUpperCase();
+const getFingerprint = (recipient: string) => sha256(recipient).toString("hex").slice(0, 8).toUpperCase();
 
 /** The routes of exact copies, in memory. `wireBytes` counts the bodies that came. */
 export function fakeOriginals() {
@@ -63,10 +63,10 @@ export function fakeOriginals() {
       ? notFound
       : { status: 200, body: { ok: true, ...aboutKey(state.recipient), createdAt: new Date().toISOString() } };
 
-  const aboutKey = (recipient: string) => ({ recipient, fingerprint: fingerprintOf(recipient) });
+  const aboutKey = (recipient: string) => ({ recipient, fingerprint: getFingerprint(recipient) });
 
   function putKey(headers: IncomingMessage["headers"], body: Buffer): Answer {
-    const tag = state.recipient === undefined ? undefined : fingerprintOf(state.recipient);
+    const tag = state.recipient === undefined ? undefined : getFingerprint(state.recipient);
     if (!matches(headers, tag)) return failed;
     state.recipient = (JSON.parse(body.toString()) as { recipient: string }).recipient;
     return getKey();
@@ -102,7 +102,7 @@ export function fakeOriginals() {
   function describe(key: string, { version, recipient, files, plainBytes, parts, machine, updatedAt }: Stored) {
     const [source, sourceId] = [key.slice(0, key.indexOf("/")), key.slice(key.indexOf("/") + 1)];
     const storedBytes = parts.reduce((sum, one) => sum + (state.parts.get(one)?.length ?? 0), 0);
-    const fingerprint = fingerprintOf(recipient);
+    const fingerprint = getFingerprint(recipient);
     return { source, sourceId, version, fingerprint, files, plainBytes, storedBytes, machine, updatedAt };
   }
 

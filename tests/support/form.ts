@@ -4,7 +4,7 @@ import type { Server } from "./server.ts";
  * Reads the fields that a browser without JavaScript would post (hidden fields and ticked checkboxes), by default of
  * the page's first form.
  */
-export function fieldsOf(html: string, formId?: string): Record<string, string> {
+export function getFields(html: string, formId?: string): Record<string, string> {
   const start = formId === undefined ? "<form" : `<form[^>]*id="${formId}"`;
   const form = new RegExp(`${start}[\\s\\S]*?</form>`).exec(html)?.[0] ?? "";
   const fields: Record<string, string> = {};
@@ -27,7 +27,7 @@ export const attribute = (tag: string, name: string): string =>
 
 /** Reads the fields that a browser without JavaScript sends from a page's first form to its server action. */
 export async function readForm(server: Pick<Server, "url">, path: string, headers: Record<string, string> = {}) {
-  const fields = fieldsOf(await (await fetch(server.url + path, { headers })).text());
+  const fields = getFields(await (await fetch(server.url + path, { headers })).text());
   if (Object.keys(fields).length === 0) throw new Error(`${path} has no form`);
   return fields;
 }
@@ -50,7 +50,7 @@ export function sendForm(
 }
 
 /** Formats the cookies of a response as a browser would send them. */
-export const cookiesOf = (response: Response): string =>
+export const getCookies = (response: Response): string =>
   response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(";")[0] ?? "")

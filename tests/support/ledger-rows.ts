@@ -23,7 +23,7 @@ export async function fillLedger(tx: PoolClient, userId: string, size: LedgerSiz
 const pick = (what: string, serial: string, below: number | string) =>
   `((hashtextextended('${what}', ${serial}) & 1152921504606846975) % ${below})::int`;
 
-const facetsOf = (model: string, branch: string) =>
+const makeFacets = (model: string, branch: string) =>
   `hashtextextended(jsonb_build_array(source, ${model}, project, machine, ${branch}, project_id)::text, 0)`;
 
 /** A session and its four sub-agents share agent, project, machine and branch. */
@@ -42,8 +42,8 @@ const makeTraces = `create temp table made_trace as
 
 /** Messages come a minute apart; one trace in thirty pauses for a day. gemini-3-pro has no price, nor has a tier of gpt-5-codex. */
 const makeMessages = `create temp table made_message as
-  select *, at::date as day, ${facetsOf("model", "null::text")} as trace_facets,
-    ${facetsOf("own_model", "branch")} as own_facets,
+  select *, at::date as day, ${makeFacets("model", "null::text")} as trace_facets,
+    ${makeFacets("own_model", "branch")} as own_facets,
     (input + output + cached + written5m + written1h) as used,
     own_model = 'gpt-5-codex' and position % 3 = 0 as tier_not_priced,
     case when own_model <> 'gemini-3-pro' then input * 3000::bigint + output * 15000::bigint + cached * 300::bigint

@@ -56,7 +56,7 @@ export async function copyDatabase(node: string, from: string, to: string): Prom
 }
 
 /** Returns the URL of another database on the same server. */
-export function urlOf(server: string, database: string): string {
+export function makeUrl(server: string, database: string): string {
   const url = new URL(server);
   url.pathname = database;
   return url.href;
@@ -67,7 +67,7 @@ export function urlOf(server: string, database: string): string {
  *
  * @param coordinator a database whose extension knows the nodes, which accept the same name and password
  */
-export async function nodesOf(coordinator: string): Promise<string[]> {
+export async function readNodes(coordinator: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: coordinator });
   await client.connect();
   try {
@@ -105,7 +105,7 @@ export async function joinNodes(coordinator: string, workers: { host: string; po
  * @returns its URLs, the coordinator's first
  */
 export async function makeClusterDatabase(nodes: string[], name: string): Promise<[string, ...string[]]> {
-  const [coordinator = "", ...workers] = nodes.map((node) => urlOf(node, name));
+  const [coordinator = "", ...workers] = nodes.map((node) => makeUrl(node, name));
   for (const node of nodes) await run(node, `drop database if exists ${name} with (force)`, `create database ${name}`);
   for (const node of [coordinator, ...workers]) await run(node, "create extension citus");
   const addresses = workers.map((node) => new URL(node));

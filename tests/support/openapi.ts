@@ -30,37 +30,37 @@ export function shapes(served: object = openApiDocument()) {
 
   const checks = new Map<string, ValidateFunction>();
   /** Checks values against a schema of the document and caches the compiled check, since many places share a schema. */
-  const checkOf = (schema: object): ValidateFunction => {
+  const makeCheck = (schema: object): ValidateFunction => {
     const whole = JSON.stringify(schema).replaceAll('"#/', '"document#/');
     const check = checks.get(whole) ?? ajv.compile(JSON.parse(whole));
     checks.set(whole, check);
     return check;
   };
 
-  const faultsOf = (where: string, schema: object, value: unknown): string[] => {
-    const check = checkOf(schema);
+  const findFaults = (where: string, schema: object, value: unknown): string[] => {
+    const check = makeCheck(schema);
     if (check(value)) return [];
     return (check.errors ?? []).map(({ instancePath, message }) => `${where}${instancePath}: ${message}`);
   };
 
-  const examplesOf = (where: string, { content = {} }: Content): Example[] =>
+  const listExamples = (where: string, { content = {} }: Content): Example[] =>
     Object.entries(content).flatMap(([type, { schema = {}, examples = {} }]) =>
       Object.entries(examples).map(([name, { value }]) => ({ where: `${where} ${type} ${name}`, schema, value })),
     );
 
   const examples = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, { requestBody, responses }]) => [
-      ...(requestBody ? examplesOf(`${method} ${path}`, requestBody) : []),
-      ...Object.entries(responses).flatMap(([status, one]) => examplesOf(`${method} ${path} ${status}`, one)),
+      ...(requestBody ? listExamples(`${method} ${path}`, requestBody) : []),
+      ...Object.entries(responses).flatMap(([status, one]) => listExamples(`${method} ${path} ${status}`, one)),
     ]),
   );
 
-  const answerOf = (path: string, method: string, status: string): Content | undefined =>
+  const getAnswer = (path: string, method: string, status: string): Content | undefined =>
     document.paths[path]?.[method]?.responses[status];
 
   /** Finds the schema of a response's first media type. */
-  const schemaOf = (path: string, method: string, status: string): object =>
-    Object.values(answerOf(path, method, status)?.content ?? {})[0]?.schema ?? {};
+  const getSchema = (path: string, method: string, status: string): object =>
+    Object.values(getAnswer(path, method, status)?.content ?? {})[0]?.schema ?? {};
 
-  return { examples, faultsOf, schemaOf, answerOf };
+  return { examples, findFaults, getSchema, getAnswer };
 }

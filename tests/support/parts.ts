@@ -14,7 +14,7 @@ export function makePart(bytes = 100): Part {
 }
 
 /** What a client sends of a copy. */
-export const manifestOf = (...parts: Part[]) => ({
+export const getManifest = (...parts: Part[]) => ({
   recipient,
   files: 1,
   plainBytes: 7,

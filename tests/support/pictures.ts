@@ -4,7 +4,7 @@ import { crc32, deflateSync } from "node:zlib";
 /** A picture as a client sends it, with its reference in a message. */
 export type Sample = { bytes: Buffer<ArrayBuffer>; sha256: string; mediaType: string };
 
-export const sampleOf = (bytes: Buffer<ArrayBuffer>, mediaType = "image/png"): Sample => ({
+export const makeSample = (bytes: Buffer<ArrayBuffer>, mediaType = "image/png"): Sample => ({
   bytes,
   mediaType,
   sha256: createHash("sha256").update(bytes).digest("hex"),
@@ -27,7 +27,7 @@ export function makePng({
   size.set([8, 2, 0, 0, 0], 8);
   const rows = deflateSync(Buffer.concat(Array.from({ length: height }, () => row)));
   const chunks = [chunk("IHDR", size), chunk("tEXt", randomBytes(16 + extra)), chunk("IDAT", rows), chunk("IEND")];
-  return sampleOf(Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), ...chunks]));
+  return makeSample(Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), ...chunks]));
 }
 
 function chunk(type: string, data: Uint8Array = new Uint8Array()): Buffer {
@@ -45,5 +45,5 @@ export const naming = (...pictures: Sample[]) => ({
 });
 
 /** Formats a picture's placeholder in a message's text. */
-export const placeholderOf = ({ mediaType, bytes }: Sample): string =>
+export const makePlaceholder = ({ mediaType, bytes }: Sample): string =>
   `[image: ${mediaType}, ${Math.ceil(bytes.length / 1024)} KiB]`;

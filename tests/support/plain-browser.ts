@@ -1,4 +1,4 @@
-import { attribute, fieldsOf } from "./form.ts";
+import { attribute, getFields } from "./form.ts";
 import { type Server, someAddress } from "./server.ts";
 
 type Answer = { status: number; text: string; location: string | null };
@@ -34,11 +34,11 @@ export function plainBrowser(server: Server) {
     const { text } = await send(path);
     const form = [...text.matchAll(/<form\b.*?<\/form>/gs)]
       .map(([html]) => html)
-      .find((html) => buttonOf(html, button));
+      .find((html) => findButton(html, button));
     if (!form) throw new Error(`${path} has no form with the button ${button}`);
     const data = new FormData();
-    for (const [name, value] of Object.entries(fieldsOf(form))) data.set(name, value);
-    const pressed = buttonOf(form, button) ?? "";
+    for (const [name, value] of Object.entries(getFields(form))) data.set(name, value);
+    const pressed = findButton(form, button) ?? "";
     if (attribute(pressed, "name")) data.append(attribute(pressed, "name"), attribute(pressed, "value"));
     return data;
   }
@@ -61,7 +61,7 @@ export function plainBrowser(server: Server) {
 }
 
 /** Finds the opening tag of a form's button by its text. */
-function buttonOf(form: string, name: string): string | undefined {
+function findButton(form: string, name: string): string | undefined {
   const buttons = [...form.matchAll(/(<button\b[^>]*>)(.*?)<\/button>/gs)];
   return buttons.find(([, , inner = ""]) => inner.replaceAll(/<[^>]*>/g, "") === name)?.[1];
 }

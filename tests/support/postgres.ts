@@ -7,7 +7,7 @@ import { migrate } from "#lib/db/migrate";
 import { distribute } from "#lib/db/sql/distribute";
 import { installQueues } from "#lib/queue/queues";
 import { buildIfNeeded, buildProgramsIfNeeded } from "#server/build/build";
-import { closeToAll, makeClusterDatabase, nodesOf, run, urlOf } from "./nodes.ts";
+import { closeToAll, makeClusterDatabase, makeUrl, readNodes, run } from "./nodes.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -30,7 +30,7 @@ const globals = globalThis as typeof globalThis & { spoorTestPostgres?: Promise<
 async function start(): Promise<Running> {
   const coordinator = process.env.CITUS_DATABASE_URL;
   if (coordinator) {
-    const nodes = await nodesOf(coordinator);
+    const nodes = await readNodes(coordinator);
     await makeDistributedTemplate(nodes);
     return { nodes, stop: async () => {} };
   }
@@ -45,7 +45,7 @@ async function start(): Promise<Running> {
     "select pg_reload_conf()",
   );
   await run(server.url, `create database ${templateName}`);
-  const template = urlOf(server.url, templateName);
+  const template = makeUrl(server.url, templateName);
   await migrate(template, () => installQueues(template));
   const stop = async () => {
     await server.stop();

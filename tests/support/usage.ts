@@ -14,7 +14,7 @@ const script = `import { existsSync, readFileSync } from "node:fs";
 export const tellUsage = `data:text/javascript,${encodeURIComponent(script)}`;
 
 /** Parses such a process's stderr: its peak memory in MiB, and its CPU time in seconds. */
-export function usageOf(errors: string): { memoryMb: number; cpuSeconds: number } {
+export function getUsage(errors: string): { memoryMb: number; cpuSeconds: number } {
   const [, memory, cpu] = /^used (\d+) KiB, (\d+) µs$/m.exec(errors) ?? [];
   return { memoryMb: Number(memory) / 1024, cpuSeconds: Number(cpu) / 1e6 };
 }

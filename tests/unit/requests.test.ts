@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { findDifference, listBefore, listMessages } from "../long/resume/requests.ts";
 
 const body = Buffer.from(
-  `{"model":"m","tools":[{"messages":[1]}],"x":"\\"messages\\":[{", "messages" : [{"role":"user","n":1.0,"t":"a]}\\""}, {"c":[{"d":"ü\\ud800"}]},{"t":"(script next)"}],"z":{}}`,
+  `{"model":"m","tools":[{"messages":[1]}],"x":"\\"messages\\":[{", "messages" : [{"role":"user","n":1.0,"t":"a]}\\""}, {"c":[{"d":"ü\\ud800"}]},{"t":"(script next)"},{"t":"said"},{"t":"(script next)"}],"z":{}}`,
 );
 
 test("a request's messages are taken byte for byte", () => {
@@ -10,8 +10,10 @@ test("a request's messages are taken byte for byte", () => {
     `{"role":"user","n":1.0,"t":"a]}\\""}`,
     Buffer.from(`{"c":[{"d":"ü\\ud800"}]}`).toString("latin1"),
     `{"t":"(script next)"}`,
+    `{"t":"said"}`,
+    `{"t":"(script next)"}`,
   ]);
-  expect(listBefore({ body } as never, "messages", "next")).toHaveLength(2);
+  expect(listBefore({ body } as never, "messages", "next")).toHaveLength(4);
   expect(() => listBefore({ body } as never, "messages", "other")).toThrow("no message");
 });
 

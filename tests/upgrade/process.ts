@@ -8,7 +8,7 @@ import { freePort } from "#lib/db/embedded/ports";
 const startSeconds = 120;
 
 /** What `npm start` of a version runs, without npm, which would not pass signals on. */
-const launcherOf = (folder: string) =>
+const findLauncher = (folder: string) =>
   existsSync(join(folder, "server/npm-start.mjs"))
     ? ["server/npm-start.mjs"]
     : ["--conditions=react-server", "lib/server/start.ts"]; // 0.2.0
@@ -34,7 +34,7 @@ export class Launched {
   /** Starts a role of the version in a folder, and waits until its web answers that it lives. */
   static async start(folder: string, name: string, role: "all" | "web", environment: Record<string, string>) {
     const port = await freePort();
-    const child = spawn(process.execPath, [...launcherOf(folder), role], {
+    const child = spawn(process.execPath, [...findLauncher(folder), role], {
       cwd: folder,
       env: { ...process.env, ...environment, PORT: String(port) },
       stdio: ["ignore", "pipe", "pipe"],

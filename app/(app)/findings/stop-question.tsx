@@ -16,7 +16,7 @@ export async function StopQuestion({ userId, project }: Props) {
   return (
     <Asked title="Stop masking?" back="/findings">
       <form action={stopMaskingAction} className="flex flex-col gap-4 text-ui">
-        <h2 className="font-semibold text-title">Stop masking?</h2>
+        <h2 className="font-semibold text-section">Stop masking?</h2>
         <p>
           New secrets will be stored unmasked, found by searches, and visible to people you share with. This page lists
           them and can mask them later. Spoor's own client still masks before it sends.

@@ -31,12 +31,15 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
     return null;
   const { measure } = yardstick;
   const max = values[0]?.amount ?? 1;
-  const getBarFill = (place: number) => (facet === request.by ? getFill(place) : "fill-accent");
+  const getBarFill = (place: number, value: string | null) => {
+    const agent = facet === "source" && value !== null ? value : undefined;
+    return agent !== undefined || facet === request.by ? getFill(place, agent) : "fill-accent";
+  };
   const row = (one: (typeof values)[number], place: number) => (
     <Row
       key={one.id ?? ""}
       {...one}
-      ink={getBarFill(place)}
+      ink={getBarFill(place, one.value)}
       facet={facet}
       request={request}
       max={max}

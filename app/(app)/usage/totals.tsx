@@ -22,7 +22,9 @@ export function Totals({ report, request, measure }: { report: UsageReport; requ
                 title={exactAmount(amount, one)}
                 className="flex flex-col sm:min-w-28 rounded-block border border-hairline px-2 py-2 hover:bg-block sm:px-3 aria-[current]:border-accent aria-[current]:bg-tint"
               >
-                <span className="font-semibold text-title tabular-nums sm:text-figure">{shortAmount(amount, one)}</span>
+                <span className="font-semibold text-section tabular-nums sm:text-figure">
+                  {shortAmount(amount, one)}
+                </span>
                 <span className="text-code text-muted">{amount === 1 ? one.replace(/s$/, "") : one}</span>
               </a>
             </li>

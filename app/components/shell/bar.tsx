@@ -8,11 +8,17 @@ import { Keys, KeysButton } from "./keys";
 import { pages, searchHref } from "./pages";
 import { PaletteButton } from "./palette/palette-button";
 
-const tabs: Partial<Record<string, string>> = {
+const icons: Record<(typeof pages)[number]["href"], string> = {
   "/home": "i-lucide-house",
   "/traces": "i-lucide-scroll-text",
+  "/projects": "i-lucide-folder",
+  "/uploads": "i-lucide-cloud-upload",
   "/usage": "i-lucide-chart-column",
+  "/devices": "i-lucide-laptop",
+  "/diagnostics": "i-lucide-activity",
 };
+/** The tabs of a phone. */
+const tabs: string[] = ["/home", "/traces", "/usage"];
 const more: string[] = ["/uploads", "/devices", "/diagnostics"];
 
 type Props = {
@@ -30,19 +36,16 @@ export function Bar({ user, keys, theme }: Props) {
           <Mark /> Spoor
         </a>
         <nav aria-label="Pages">
-          {pages.map(({ href, name }) => {
-            const icon = tabs[href];
-            return (
-              <NavLink
-                key={href}
-                href={href}
-                className={`tab ${icon ? "" : more.includes(href) ? "max-lg:hidden" : "max-md:hidden"}`}
-              >
-                {icon && <span className={`${icon} size-5 md:hidden`} />}
-                {name}
-              </NavLink>
-            );
-          })}
+          {pages.map(({ href, name }) => (
+            <NavLink
+              key={href}
+              href={href}
+              className={`tab ${tabs.includes(href) ? "" : more.includes(href) ? "max-lg:hidden" : "max-md:hidden"}`}
+            >
+              <span className={`${icons[href]} size-5 md:max-xl:hidden xl:size-4`} />
+              {name}
+            </NavLink>
+          ))}
         </nav>
         <span className="ml-auto max-md:hidden">
           <PaletteButton className="button button-quiet gap-2 px-2 needs-script" hasHint />
@@ -83,7 +86,7 @@ function AppMenu({ name, email, keys, theme }: MenuProps) {
         <nav aria-label="Pages in the menu" className="flex flex-col lg:hidden">
           {pages.map(({ href, name: text }) => (
             <NavLink key={href} href={href} className={`sheet-link ${more.includes(href) ? "" : "md:hidden"}`}>
-              {text}
+              <span className={`${icons[href]} size-4`} /> {text}
             </NavLink>
           ))}
           <PaletteButton className="sheet-link md:hidden needs-script" />

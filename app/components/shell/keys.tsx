@@ -102,7 +102,7 @@ function KeyHelp({ own, isOn, children }: HelpProps) {
       className="m-auto max-h-[85dvh] w-[min(40rem,calc(100vw-2rem))] overflow-y-auto rounded-dialog border border-hairline bg-overlay p-5 text-text shadow-lg backdrop:bg-black/40"
     >
       <div className="flex items-center justify-between gap-4 pb-3">
-        <h2 id="keys-title" className="font-semibold text-title">
+        <h2 id="keys-title" className="font-semibold text-section">
           Keys
         </h2>
         <form method="dialog">

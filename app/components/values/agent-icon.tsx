@@ -37,16 +37,41 @@ export function makeMonogram(source: string): string {
   return letters.join("").toUpperCase() || "?";
 }
 
+const colors: Record<string, readonly string[]> = {
+  clay: ["claude", "cowork"],
+  green: ["codex"],
+  slate: ["cursor"],
+  blue: ["gemini", "antigravity"],
+  violet: ["copilot"],
+  amber: ["opencode"],
+  indigo: ["deepseek", "kilo"],
+  rose: ["cline", "roo"],
+  teal: ["windsurf", "kimi"],
+  olive: ["qwen", "goose"],
+};
+
+/** A class of app/styles/tokens.css; an agent that has no color there always gets the same one of another. */
+export function getAgentColor(source: string): string {
+  const [agent = ""] = source
+    .toLowerCase()
+    .replace(/^vscode-/, "")
+    .split(/[^a-z0-9]/);
+  const all = Object.keys(colors);
+  const own = all.find((color) => colors[color]?.includes(agent));
+  const sum = [...agent].reduce((total, letter) => (31 * total + (letter.codePointAt(0) ?? 0)) % 997, 0);
+  return `agent-${own ?? all[sum % all.length]}`;
+}
+
 export function AgentIcon({ source }: { source: string }) {
   const icon = findIcon(source);
   if (!icon)
     return (
-      <span role="img" aria-label={source} title={source} className="monogram">
+      <span role="img" aria-label={source} title={source} className={`monogram ${getAgentColor(source)}`}>
         {makeMonogram(source)}
       </span>
     );
   return (
-    <svg role="img" aria-label={source} className="agent">
+    <svg role="img" aria-label={source} className={`agent ${getAgentColor(source)}`}>
       <use href={`/agents.svg#${icon}`} />
     </svg>
   );
@@ -55,7 +80,7 @@ export function AgentIcon({ source }: { source: string }) {
 export function Monogram({ source }: { source: string }) {
   const icon = findIcon(source);
   return (
-    <span aria-hidden="true" className="monogram">
+    <span aria-hidden="true" className={`monogram ${getAgentColor(source)}`}>
       {icon ? (
         <svg aria-hidden="true" className="agent">
           <use href={`/agents.svg#${icon}`} />

@@ -8,6 +8,7 @@ import { getModelFamily } from "#lib/prices/model";
 import type { OpenedShare } from "#lib/shares/shares";
 import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
+import { Title } from "../../(app)/traces/[id]/facts/title";
 import { type Links, placeHref } from "../../(app)/traces/[id]/frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-data";
 import { asSegment, drawSegment } from "../../(app)/traces/[id]/segments/render";
@@ -40,7 +41,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
     <>
       {/* The last one counts: the default would send this secret address to other pages of the server. */}
       <meta name="referrer" content="no-referrer" />
-      <main id="main" tabIndex={-1} className="wide without-bar grow outline-none">
+      <main id="main" tabIndex={-1} className="wide without-bar max-w-[100rem] grow outline-none">
         {segment ? (
           <SharedReader
             key={zone} // message times depend on it
@@ -64,7 +65,6 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
           />
         ) : (
           <>
-            <h1 className="pt-6 font-semibold text-title">{trace.title}</h1>
             {facts}
             <p className="py-8 text-muted">No messages here.</p>
           </>
@@ -95,7 +95,7 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
   const { source, model, messageCount, createdAt, updatedAt, dated } = trace;
   const isWhole = shown.from === null && shown.to === null;
   return (
-    <div className="flex flex-col gap-1 py-3 text-code">
+    <div className="session-head text-code">
       <p className="flex flex-wrap items-center gap-x-2 text-muted">
         <Mark />
         <span>
@@ -111,15 +111,16 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
           · <KeysButton />
         </span>
       </p>
-      <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
-        <span className="flex items-center gap-2">
+      <Title text={trace.title ?? "A session"} />
+      <p className="head-chips">
+        <span className="chip">
           <AgentIcon source={source} /> {source}
         </span>
-        {model && <span className="break-all">{getModelFamily(model)}</span>}
-        <span>{isWhole ? formatQuantity(messageCount, "message") : "a part of a session"}</span>
-        {shown.masked && <span className="text-muted">secrets hidden</span>}
+        {model && <span className="chip">{getModelFamily(model)}</span>}
+        <span className="chip-plain">{isWhole ? formatQuantity(messageCount, "message") : "a part of a session"}</span>
+        {shown.masked && <span className="chip-plain">secrets hidden</span>}
         {dated && (
-          <span className="text-muted">
+          <span className="chip-plain">
             <Time at={createdAt ?? updatedAt} as="long" />
           </span>
         )}

@@ -85,17 +85,38 @@ export const describeWrite: Describe = (input, outcome, call, result) => {
   };
 };
 
-const numbered = /^[ \t]*\d+(?:→|\t)/;
-
 export const describeRead: Describe = (input, outcome) => {
   const path = getInputPath(input);
-  const lines = outcome.output === "" ? [] : outcome.output.replace(/\n$/, "").split("\n");
-  const bare = lines.length > 0 && lines.every((line) => numbered.test(line));
-  const text = bare ? lines.map((line) => line.replace(numbered, "")).join("\n") : outcome.output;
-  const ok = outcome.status === "ok" && text.trim() !== "";
+  const ok = outcome.status === "ok" && outcome.output.trim() !== "";
+  const blocks = ok ? splitNumbered(outcome.output, findPathLanguage(path)) : printed(outcome);
+  const lines = blocks.reduce((sum, block) => sum + (block.type === "code" ? countLines(block.text) : 0), 0);
   return {
     title: path || field(input, "input", "query", "text") || "a file",
-    ...(ok && { amount: formatQuantity(countLines(text), "line") }),
-    blocks: ok ? [{ type: "code", text, language: findPathLanguage(path) }] : printed(outcome),
+    ...(ok && { amount: formatQuantity(lines, "line") }),
+    blocks,
   };
 };
+
+const numbered = /^[ \t]*(\d{1,7})(?:→|\t)/;
+
+/** The numbers become the first line's, which the page counts on; what is said before and after the lines stays. */
+function splitNumbered(output: string, language: string): Block[] {
+  const lines = output.replace(/\n$/, "").split("\n");
+  const numbers = lines.map((line) => Number(numbered.exec(line)?.[1] ?? Number.NaN));
+  const start = numbers.findIndex((number) => !Number.isNaN(number));
+  const first = numbers[start] ?? 0;
+  let end = start;
+  while (end >= 0 && numbers[end] === first + end - start) end += 1;
+  const isNumbered =
+    start !== -1 && numbers.slice(end).every(Number.isNaN) && end - start >= start + lines.length - end;
+  if (!isNumbered) return [{ type: "code", text: output, language }];
+  const text = lines.slice(start, end).map((line) => line.replace(numbered, ""));
+  return [
+    ...said(lines.slice(0, start)),
+    { type: "code", text: text.join("\n"), language, first },
+    ...said(lines.slice(end)),
+  ];
+}
+
+const said = (lines: string[]): Block[] =>
+  lines.some((line) => line.trim() !== "") ? [{ type: "output", text: lines.join("\n").trim() }] : [];

@@ -1,4 +1,4 @@
-import { bodyOf } from "../corpus.ts";
+import { makeBody } from "../corpus.ts";
 import { startFloorA } from "../floors.ts";
 import { batch, type Context, collectGarbage, median, type Row, ratioRow, rounds, showMs } from "../measure.ts";
 import { post } from "../post.ts";
@@ -9,7 +9,7 @@ export async function accept(context: Context): Promise<Row[]> {
   const floor = await startFloorA(spoor.databaseUrl);
   const [owns, floors]: [number[], number[]] = [[], []];
   for (let round = 0; round <= rounds; round += 1) {
-    const body = bodyOf(batch(context));
+    const body = makeBody(batch(context));
     collectGarbage();
     const startedAt = performance.now();
     await post(floor.url, body);

@@ -1,5 +1,5 @@
 import { pool } from "#lib/db/client";
-import { bodyOf, makeTraces } from "../corpus.ts";
+import { makeBody, makeTraces } from "../corpus.ts";
 import { boundRow, key, type Row, sendPatiently } from "../measure.ts";
 import type { Spoor } from "../spoor.ts";
 
@@ -13,7 +13,7 @@ export async function lag(spoor: Spoor, texts: string[]): Promise<Row[]> {
   const startedAt = performance.now();
   let worst = 0;
   for (let second = 0; second < seconds; second += 1) {
-    await sendPatiently(spoor, bodyOf(makeTraces(texts, key(), sessionsPerSecond, messagesEach)));
+    await sendPatiently(spoor, makeBody(makeTraces(texts, key(), sessionsPerSecond, messagesEach)));
     worst = Math.max(worst, await oldestWait(spoor.userId));
     const next = startedAt + (second + 1) * 1000 - performance.now();
     if (next > 0) await new Promise((resolve) => setTimeout(resolve, next));

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { bodyOf, makeTraces } from "../corpus.ts";
+import { makeBody, makeTraces } from "../corpus.ts";
 import { boundRow, type Context, key, MiB, percentile, type Row, sendPatiently, showMs } from "../measure.ts";
 
 /** A body of about `size` megabytes. */
 const bodyOfMiB = ({ texts }: Context, size: number) =>
-  bodyOf(makeTraces(texts, key(), 1000, Math.round((size * MiB) / 925_000)));
+  makeBody(makeTraces(texts, key(), 1000, Math.round((size * MiB) / 925_000)));
 
-const sizeOf = (body: Buffer) => `${Math.round(body.length / MiB)} MiB`;
+const getSize = (body: Buffer) => `${Math.round(body.length / MiB)} MiB`;
 
 /** The latency of other requests while a large body is accepted. It is sent compressed, because bytes on the wire have a separate limit. */
 export async function health(context: Context): Promise<Row[]> {
@@ -17,7 +17,7 @@ export async function health(context: Context): Promise<Row[]> {
   let size = "";
   for (let round = 0; round < 3; round += 1) {
     const body = bodyOfMiB(context, 100);
-    size = sizeOf(body);
+    size = getSize(body);
     const packed = gzipSync(body, { level: 1 });
     const sent = fetch(`${spoor.url}/api/ingest`, {
       method: "POST",
@@ -63,7 +63,7 @@ export async function memory(context: Context): Promise<Row[]> {
   await Promise.all(bodies.map((body) => sendPatiently(spoor, body)));
   await spoor.drained();
   clearInterval(sampler);
-  const size = `8 × ${sizeOf(bodies[0] ?? Buffer.alloc(0))} at once`;
+  const size = `8 × ${getSize(bodies[0] ?? Buffer.alloc(0))} at once`;
   const show = (value: number) => `${Math.round(value / MiB)} MiB`;
   return [
     boundRow("memory web", `peak of the web process, ${size}`, peak.web, 1.2 * 1024 * MiB, show),

@@ -1,4 +1,4 @@
-import { type BenchTrace, bodyOf } from "../corpus.ts";
+import { type BenchTrace, makeBody } from "../corpus.ts";
 import {
   batch,
   type Context,
@@ -19,7 +19,7 @@ import {
 export async function queryable(context: Context): Promise<Row[]> {
   const { spoor, floorB } = context;
   const times = { first: [] as number[], floor: [] as number[], again: [] as number[], grown: [] as number[] };
-  const timed = (traces: BenchTrace[]) => timeToRows(spoor, bodyOf(traces));
+  const timed = (traces: BenchTrace[]) => timeToRows(spoor, makeBody(traces));
   for (let round = 0; round <= rounds; round += 1) {
     const traces = batch(context);
     await spoor.indexed();

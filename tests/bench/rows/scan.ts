@@ -1,7 +1,7 @@
 import { operator } from "#lib/auth/audit";
 import { setMasking } from "#lib/findings/rulings";
 import { Masker } from "#lib/masking/masker";
-import { bodyOf } from "../corpus.ts";
+import { makeBody } from "../corpus.ts";
 import {
   batch,
   boundRow,
@@ -32,7 +32,7 @@ export async function scan(context: Context): Promise<Row[]> {
     for (const name of round % 2 ? (["masked", "unmasked"] as const) : (["unmasked", "masked"] as const)) {
       await setMasking(context.spoor.userId, name === "masked", operator);
       await context.spoor.indexed();
-      timed[name] = await timeToRows(context.spoor, bodyOf(batch(context)));
+      timed[name] = await timeToRows(context.spoor, makeBody(batch(context)));
     }
     if (round === 0) continue;
     times.masked.push(timed.masked);

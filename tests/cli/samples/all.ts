@@ -10,7 +10,7 @@ import { crush, goose, hermes, olderGoose, zed } from "./databases.ts";
 import { droid } from "./droid.ts";
 import { gemini } from "./gemini.ts";
 import { grok } from "./grok.ts";
-import { type Home, homeOf } from "./home.ts";
+import { type Home, toHome } from "./home.ts";
 import { kimi } from "./kimi.ts";
 import { kimiCli } from "./kimi-cli.ts";
 import * as kiro from "./kiro.ts";
@@ -83,6 +83,6 @@ export const wholes: [name: string, form: string, home: Home][] = [
 
 /** Every agent's homes. */
 export const homes: [name: string, form: string, home: Home][] = [
-  ...samples.map(([name, sample]): [string, string, Home] => [name, "a log", homeOf(sample)]),
+  ...samples.map(([name, sample]): [string, string, Home] => [name, "a log", toHome(sample)]),
   ...wholes,
 ];

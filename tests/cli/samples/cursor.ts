@@ -74,13 +74,13 @@ const talk = many((n) => [
   },
 ]);
 const blobs = talk.map((message) => Buffer.from(JSON.stringify(message)));
-const hashOf = (data: Buffer) => createHash("sha256").update(data).digest();
-const root = Buffer.concat(blobs.flatMap((blob) => [Buffer.from([0x0a, 32]), hashOf(blob)]));
+const computeHash = (data: Buffer) => createHash("sha256").update(data).digest();
+const root = Buffer.concat(blobs.flatMap((blob) => [Buffer.from([0x0a, 32]), computeHash(blob)]));
 
 export const cursorCli: Home = {
   databases: {
     [`.cursor/chats/0123/${id}/store.db`]: {
-      blobs: [...blobs, root].map((data) => ({ id: hashOf(data).toString("hex"), data })),
+      blobs: [...blobs, root].map((data) => ({ id: computeHash(data).toString("hex"), data })),
       meta: [
         {
           key: "0",
@@ -89,7 +89,7 @@ export const cursorCli: Home = {
               agentId: id,
               name: "Listing",
               createdAt: start,
-              latestRootBlobId: hashOf(root).toString("hex"),
+              latestRootBlobId: computeHash(root).toString("hex"),
             }),
           ).toString("hex"),
         },

@@ -16,11 +16,11 @@ const typeKeys = /^(?:type|kind|role|sessionUpdate|actionType|Prompt|ToolUse|Use
 const versionKeys = /^_?v$|version/i;
 
 /** The names of all fields in a value. */
-function keysOf(value: unknown, found = new Set<string>()): Set<string> {
+function getKeys(value: unknown, found = new Set<string>()): Set<string> {
   if (typeof value !== "object" || value === null) return found;
   for (const [key, inner] of Object.entries(value)) {
     if (!Array.isArray(value)) found.add(key);
-    keysOf(inner, found);
+    getKeys(inner, found);
   }
   return found;
 }
@@ -100,22 +100,22 @@ function changedTables(tables: Tables, change: Change): Tables {
 }
 
 /** The names of all fields and columns of a home. */
-function fieldsOf({ files = {}, databases = {} }: Home): string[] {
+function getFields({ files = {}, databases = {} }: Home): string[] {
   const found = new Set<string>();
-  for (const text of Object.values(files)) for (const value of valuesIn(text)) keysOf(value, found);
+  for (const text of Object.values(files)) for (const value of valuesIn(text)) getKeys(value, found);
   for (const rows of Object.values(databases).flatMap((tables) => Object.values(tables)))
     for (const row of rows)
       for (const [column, cell] of Object.entries(row)) {
         found.add(column);
         const text = cell instanceof Uint8Array ? Buffer.from(cell).toString("utf8") : String(cell);
-        for (const value of valuesIn(text)) keysOf(value, found);
+        for (const value of valuesIn(text)) getKeys(value, found);
       }
   return [...found];
 }
 
 /** Each kind of entry under another name, one field of the format at a time. */
 export const unknownTypes = (home: Home): Home[] =>
-  fieldsOf(home)
+  getFields(home)
     .filter((key) => typeKeys.test(key))
     .map((name) =>
       changedHome(home, (key, value) => (key === name ? (typeof value === "string" ? strange : undefined) : value)),
@@ -132,14 +132,14 @@ export const futureVersions = (home: Home): Home[] => [
 
 /** One field left out wherever it stands: every fourth field, all in long tests. */
 export const missingFields = (home: Home): Home[] =>
-  fieldsOf(home)
+  getFields(home)
     .filter((_, index) => isLong || index % 4 === 1)
     .map((name) => changedHome(home, (key, value) => (key === name ? undefined : value)));
 
 const others = [null, "?", 9e15, [null], { type: strange }];
 /** One field with values of other types, wherever it stands: one of them for every fourth field, all in long tests. */
 export const wrongTypes = (home: Home): Home[] =>
-  fieldsOf(home).flatMap((name, index) => {
+  getFields(home).flatMap((name, index) => {
     const chosen = index % 4 === 3 ? [others[(index >> 2) % others.length]] : [];
     return (isLong ? others : chosen).map((other) => changedHome(home, (key, value) => (key === name ? other : value)));
   });

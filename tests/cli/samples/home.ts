@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { onTestFinished } from "vitest";
 import type { Host } from "../../../cli/adapters/adapter.ts";
 import { makeDatabase } from "../databases.ts";
-import { linesOf, makeHome } from "../home.ts";
+import { makeHome, toLines } from "../home.ts";
 import type { Counts, Sample } from "./sample.ts";
 
 export type Cell = string | number | null | Uint8Array;
@@ -25,10 +25,10 @@ export type Home = {
 type Contents = { files?: Record<string, string | Buffer>; databases?: Record<string, Tables> };
 
 /** The home of a sample that is one log. */
-export const homeOf = ({ lines, document, path, others, count }: Sample): Home => ({
+export const toHome = ({ lines, document, path, others, count }: Sample): Home => ({
   files: {
     ...others,
-    [path]: document ? document(lines.map((line) => JSON.stringify(line))) : linesOf(...lines),
+    [path]: document ? document(lines.map((line) => JSON.stringify(line))) : toLines(...lines),
   },
   count: () => count(lines),
 });

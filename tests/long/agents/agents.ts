@@ -45,7 +45,7 @@ const flat = (input: number, output: number, cacheRead: number, cacheWrite5m = i
 const when = (isTrue: boolean, ...words: string[]) => (isTrue ? words : []);
 const anthropicModel = { contextWindow: 200_000, maxTokens: 16_000 };
 
-export const versionOf = (agent: Agent): string => packages.dependencies[agent.package];
+export const getVersion = (agent: Agent): string => packages.dependencies[agent.package];
 
 export const agents: Agent[] = [
   {

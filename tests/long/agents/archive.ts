@@ -80,7 +80,7 @@ export async function openArchive() {
       const cwd = join(home, "empty");
       await mkdir(cwd, { recursive: true });
       const pushed = await run({ home, token, cwd, words: ["push"] });
-      return { ...(await readAll(url, token)), lost: lostOf(pushed) };
+      return { ...(await readAll(url, token)), lost: findLost(pushed) };
     },
     async close() {
       await server.stop();
@@ -121,6 +121,6 @@ async function readAll(url: string, token: string): Promise<Omit<Archived, "lost
   return { sessions, total: usage.total };
 }
 
-function lostOf(pushed: Record<string, unknown>): unknown {
+function findLost(pushed: Record<string, unknown>): unknown {
   return pushed;
 }

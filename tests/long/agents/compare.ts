@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Agent, inOutput, oneSum, type Prices } from "./agents.ts";
 import type { Tokens } from "./apis/api.ts";
 import type { Archived, Session } from "./archive.ts";
-import { type Conversation, conversationsOf, type Item } from "./expected.ts";
+import { type Conversation, type Item, listConversations } from "./expected.ts";
 import { branch } from "./machine.ts";
 import type { Played } from "./play.ts";
 import { type Scene, secret } from "./scenes.ts";
@@ -23,7 +23,7 @@ export function compare(agent: Agent, scene: Scene, played: Played, archived: Ar
   const differ = (aspect: Aspect, text: string) => {
     if (!agent.unrecorded?.includes(aspect)) found.set(aspect, found.get(aspect) ?? text.slice(0, 300));
   };
-  const expected = conversationsOf(played, agent.told);
+  const expected = listConversations(played, agent.told);
   if (scene.needs === "help" && expected.length === 1) differ("sessions", "no helper was started");
   const [main, ...others] = inOrder(archived.sessions, played.prompts[0] ?? "");
   if (!main) return new Map([["sessions", "there is none"]]);
@@ -204,7 +204,7 @@ function compareTokens(agent: Agent, exchanges: Exchange[], total: Archived["tot
   // All of them first, then fewer.
   for (let mask = 2 ** others.length - 1; mask >= 0; mask -= 1) {
     const counted = [...certain, ...others.filter((_, at) => mask & (1 << at))];
-    const sum = sumOf(agent, counted);
+    const sum = computeSum(agent, counted);
     if (!compared.every((kind) => sum[kind] === shown[kind])) continue;
     const missed = others.filter((one) => one.side && !counted.includes(one)).map(({ side }) => side);
     if (missed.length > 0) differ("side tokens", `without the requests for ${missed}`);
@@ -212,12 +212,12 @@ function compareTokens(agent: Agent, exchanges: Exchange[], total: Archived["tot
     if (!hasCut && Math.abs(total.costNano - cost) > counted.length) differ("cost", `${total.costNano} for ${cost}`);
     return;
   }
-  differ("tokens", `${JSON.stringify(shown)} for ${JSON.stringify(sumOf(agent, answered))}`);
+  differ("tokens", `${JSON.stringify(shown)} for ${JSON.stringify(computeSum(agent, answered))}`);
 }
 
 const isUnsure = ({ side, isCut }: Exchange) => Boolean(side || isCut);
 
-function sumOf(agent: Agent, exchanges: Exchange[]): Tokens {
+function computeSum(agent: Agent, exchanges: Exchange[]): Tokens {
   const sum = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
   for (const { answer, api } of exchanges) for (const kind of api.tells) sum[kind] += answer?.tokens[kind] ?? 0;
   if (agent.unrecorded?.includes(oneSum)) {
@@ -233,7 +233,7 @@ function sumOf(agent: Agent, exchanges: Exchange[]): Tokens {
 
 function sumCost(agent: Agent, exchanges: Exchange[]): number {
   return exchanges.reduce((sum, exchange) => {
-    const tokens = sumOf(agent, [exchange]);
+    const tokens = computeSum(agent, [exchange]);
     const { prices, longPrices } = agent;
     const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = tokens;
     const isLong = longPrices && input + cacheRead + cacheWrite5m + cacheWrite1h > longPrices.above;

@@ -1,7 +1,7 @@
 // What a session must show, by what the API was asked and what it answered.
 
 import type { Played } from "./play.ts";
-import { isHelper, scriptIn, taskOf } from "./scenes.ts";
+import { getTask, isHelper, scriptIn } from "./scenes.ts";
 import { type Exchange, sideTexts } from "./standin.ts";
 
 export type Item = {
@@ -19,26 +19,26 @@ export type Item = {
 /** What was said in one session: the person's own, or a helper's. `script` is a helper's. */
 export type Conversation = { script?: string; title: string; items: Item[] };
 
-export function conversationsOf({ prompts, exchanges }: Played, told = (prompt: string) => prompt): Conversation[] {
+export function listConversations({ prompts, exchanges }: Played, told = (prompt: string) => prompt): Conversation[] {
   const answered = exchanges.filter(({ side, answer }) => !side && answer);
   const items = prompts.flatMap((prompt) => [
     { kind: "user" as const, text: told(prompt) },
-    ...answered.filter(({ script }) => script === scriptIn(prompt)).flatMap((one) => itemsOf(one, exchanges)),
+    ...answered.filter(({ script }) => script === scriptIn(prompt)).flatMap((one) => listItems(one, exchanges)),
   ]);
   const helpers = new Set(answered.flatMap(({ script }) => (script && isHelper(script) ? [script] : [])));
   const title = titleIn(exchanges) ?? prompts[0] ?? "";
   return [
     { title, items },
     ...[...helpers].map((script) => {
-      const task = taskOf(script);
+      const task = getTask(script);
       const own = answered.filter((one) => one.script === script);
-      const said = own.flatMap((one) => itemsOf(one, exchanges));
+      const said = own.flatMap((one) => listItems(one, exchanges));
       return { script, title: task.title, items: [{ kind: "user" as const, text: task.prompt }, ...said] };
     }),
   ];
 }
 
-function itemsOf({ answer, script, isCut }: Exchange, exchanges: Exchange[]): Item[] {
+function listItems({ answer, script, isCut }: Exchange, exchanges: Exchange[]): Item[] {
   if (!answer) return [];
   const { thinking, text, calls } = answer;
   const results = new Map(

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type Agent, versionOf } from "./agents.ts";
+import { type Agent, getVersion } from "./agents.ts";
 
 /** Agents need the Node that runs this: it is first on their path. */
 export const path = [dirname(process.execPath), process.env.PATH].join(":");
@@ -13,7 +13,7 @@ export const path = [dirname(process.execPath), process.env.PATH].join(":");
 export async function install(agent: Agent, folder: string): Promise<{ command: string } | { reason: string }> {
   const place = join(folder, agent.folder);
   const command = join(place, "node_modules/.bin", agent.command);
-  const wanted = `${agent.package}@${versionOf(agent)}`;
+  const wanted = `${agent.package}@${getVersion(agent)}`;
   if (await isThere(agent, place)) return { command };
   await mkdir(place, { recursive: true });
   const words = ["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -31,5 +31,5 @@ export async function install(agent: Agent, folder: string): Promise<{ command: 
 async function isThere(agent: Agent, place: string): Promise<boolean> {
   const file = join(place, "node_modules", agent.package, "package.json");
   if (!existsSync(file) || !existsSync(join(place, "node_modules/.bin", agent.command))) return false;
-  return (JSON.parse(await readFile(file, "utf8")) as { version: string }).version === versionOf(agent);
+  return (JSON.parse(await readFile(file, "utf8")) as { version: string }).version === getVersion(agent);
 }

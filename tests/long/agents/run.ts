@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { listenForStop } from "#server/commands/command";
-import { type Agent, agents, versionOf } from "./agents.ts";
+import { type Agent, agents, getVersion } from "./agents.ts";
 import { openArchive } from "./archive.ts";
 import { compare } from "./compare.ts";
 import { install } from "./install.ts";
 import { play } from "./play.ts";
 import { type Scene, scenes } from "./scenes.ts";
-import { type Cells, cellOf, draw, lacking, readCells, writeCells } from "./table.ts";
+import { type Cells, draw, lacking, readCells, toCell, writeCells } from "./table.ts";
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +38,7 @@ try {
   for (const agent of wanted) {
     until.throwIfAborted();
     const installed = await install(agent, packages);
-    if ("reason" in installed) say(`${agent.name} ${versionOf(agent)} is skipped: ${installed.reason}`);
+    if ("reason" in installed) say(`${agent.name} ${getVersion(agent)} is skipped: ${installed.reason}`);
     else await runScenes(agent, installed.command);
   }
   say(draw(seen));
@@ -75,5 +75,5 @@ async function runScene(agent: Agent, command: string, scene: Scene, place: stri
   const found = compare(agent, scene, played, await archive.push(played.home));
   for (const [aspect, text] of found) say(`  ${aspect}: ${text}`);
   if (!values.keep) await rm(place, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  return cellOf(found);
+  return toCell(found);
 }

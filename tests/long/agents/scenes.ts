@@ -160,7 +160,7 @@ export const scenes: Record<string, Scene> = {
 };
 
 /** The step of a script by the number of answers since its prompt; the last one where there are no more. */
-export const stepOf = (script: string, answered: number): Step =>
+export const getStep = (script: string, answered: number): Step =>
   scripts[script]?.[answered] ?? scripts[script]?.at(-1) ?? { text: "There is no such script." };
 
 /** The last script that a text names. */
@@ -169,7 +169,7 @@ export const scriptIn = (text: string): string | undefined => [...text.matchAll(
 export const isHelper = (script: string): boolean => script.startsWith("helping");
 
 /** What a helper was told, by its script. */
-export function taskOf(script: string): { title: string; prompt: string } {
+export function getTask(script: string): { title: string; prompt: string } {
   const deeds = Object.values(scripts).flatMap((steps) => steps.flatMap(({ deeds = [] }) => deeds));
   for (const deed of deeds) if (deed.does === "help" && scriptIn(deed.prompt) === script) return deed;
   throw new Error(`no helper plays ${script}`);

@@ -10,7 +10,7 @@ import { chat } from "./apis/chat.ts";
 import { gemini } from "./apis/gemini.ts";
 import { responses } from "./apis/responses.ts";
 import { makeCall } from "./deeds.ts";
-import { type Step, scriptIn, stepOf } from "./scenes.ts";
+import { getStep, type Step, scriptIn } from "./scenes.ts";
 
 const apis: [RegExp, Api][] = [
   [/\/messages$/, anthropic],
@@ -88,10 +88,10 @@ function note(
   const at = new Date();
   const named = asked.turns.findLastIndex(({ role, text }) => role === "user" && scriptIn(text));
   const script = scriptIn(asked.turns[named]?.text ?? "") ?? before.findLast((one) => one.script)?.script ?? "plain";
-  const side = sideOf(asked);
+  const side = getSide(asked);
   const isSummed = before.some((one) => one.side === "summary");
   const answered = asked.turns.slice(named + 1).filter(({ role }) => role === "assistant").length;
-  const step: Step = side ? sideStep(side, asked) : stepOf(script, isSummed ? Number.POSITIVE_INFINITY : answered);
+  const step: Step = side ? sideStep(side, asked) : getStep(script, isSummed ? Number.POSITIVE_INFINITY : answered);
   const base = { api, at, asked, ...(side ? { side } : { script }) };
   const key = `${script} ${answered}`;
   const failed = failures.get(key) ?? 0;
@@ -109,14 +109,14 @@ function note(
   const made: Answer = {
     ...{ id, model: asked.model, thinking: step.thinking, text: isEnd ? undefined : step.text },
     calls: calls.map((call, index) => ({ id: `call_${id}_${index}`, ...call })),
-    tokens: tokensOf(number, step, options.context),
+    tokens: getTokens(number, step, options.context),
     isCutOff: step.isCutOff,
   };
   return { ...base, status: 200, answer: made, isCut: step.holds };
 }
 
 /** Each answer has other numbers, so that a sum tells which are in it. */
-function tokensOf(number: number, step: Step, context: number): Tokens {
+function getTokens(number: number, step: Step, context: number): Tokens {
   return {
     input: 100 + number + (step.isFull ? Math.floor(context * 0.97) - 8000 : 0),
     output: 40 + 3 * number,
@@ -143,7 +143,7 @@ const sums =
   /detailed summary of|CONTEXT CHECKPOINT|state_snapshot|summarize (?:the|our|this) conversation|context checkpoint|structured summary|summary of (?:the|our) conversation/i;
 
 /** What an agent asks beside the conversation. */
-function sideOf({ system, turns, tools, form }: Asked): Exchange["side"] {
+function getSide({ system, turns, tools, form }: Asked): Exchange["side"] {
   const last = turns.findLast(({ role }) => role === "user")?.text ?? "";
   if (sums.test(last) || (tools.length === 0 && sums.test(system))) return "summary";
   // A question that no prompt asked, behind an answer that ended a turn.

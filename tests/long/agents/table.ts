@@ -1,6 +1,6 @@
 // The table of docs/agents.md, with a row for each agent.
 import { readFile, writeFile } from "node:fs/promises";
-import { agents, versionOf } from "./agents.ts";
+import { agents, getVersion } from "./agents.ts";
 import type { Differences } from "./compare.ts";
 import { scenes } from "./scenes.ts";
 
@@ -10,7 +10,7 @@ export type Cells = Map<string, Map<string, string>>;
 const file = new URL("../../../docs/agents.md", import.meta.url);
 const [begin, end] = ["<!-- What `npm run test:agents -- --write` saw -->\n", "<!-- The end of it -->\n"];
 
-export const cellOf = (found: Differences): string => (found.size === 0 ? "exact" : [...found.keys()].join(", "));
+export const toCell = (found: Differences): string => (found.size === 0 ? "exact" : [...found.keys()].join(", "));
 export const lacking = "–";
 const inNoFile = "in no file";
 
@@ -34,7 +34,7 @@ export function draw(cells: Cells): string {
       .filter(({ name }) => cells.has(name))
       .map((agent) =>
         row([
-          `${agent.name} ${versionOf(agent)}`,
+          `${agent.name} ${getVersion(agent)}`,
           ...summarize(cells.get(agent.name) ?? new Map()),
           agent.unrecorded?.join(", ") || lacking,
         ]),
@@ -48,7 +48,7 @@ export async function readCells(): Promise<Cells> {
   const rows = (table.split(end)[0] ?? "").trim().split("\n").slice(2);
   return new Map(
     agents.map((agent) => {
-      const line = rows.find((one) => one.startsWith(`| ${agent.name} ${versionOf(agent)} |`));
+      const line = rows.find((one) => one.startsWith(`| ${agent.name} ${getVersion(agent)} |`));
       const [, usual = "", others = "", unrecorded = ""] = line?.slice(2, -2).split(" | ") ?? [];
       const column = new Map(line ? Object.keys(scenes).map((scene) => [scene, usual]) : []);
       for (const [outcome = "", names = ""] of others.split("; ").map((part) => part.split(": ")))

@@ -71,16 +71,16 @@ const ready = () => until(40, async () => (await fetch(`http://localhost:${port}
 const isStopped = async () => !(await readdir(join(folder, "postgres"))).includes("postmaster.pid");
 
 /** A process and all that it started. */
-async function familyOf(pid: number): Promise<number[]> {
+async function readFamily(pid: number): Promise<number[]> {
   const threads = await readdir(`/proc/${pid}/task`);
   const lists = await Promise.all(threads.map((id) => readFile(`/proc/${pid}/task/${id}/children`, "utf8")));
   const children = lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
-  return [pid, ...(await Promise.all(children.map(familyOf))).flat()];
+  return [pid, ...(await Promise.all(children.map(readFamily))).flat()];
 }
 
 /** The process of a family that runs one of the built programs. */
-async function programOf(pid: number, name: "web" | "worker"): Promise<number> {
-  for (const one of await familyOf(pid)) {
+async function readProgram(pid: number, name: "web" | "worker"): Promise<number> {
+  for (const one of await readFamily(pid)) {
     const text = await readFile(`/proc/${one}/cmdline`, "utf8").catch(() => ""); // of one that has just ended
     const words = text.split("\0");
     if (words.some((word) => word.endsWith(`/${name}.mjs`))) return one;
@@ -89,7 +89,7 @@ async function programOf(pid: number, name: "web" | "worker"): Promise<number> {
 }
 
 /** Resident memory in MiB, and the part that is left when each page counts once among all processes that have it. */
-async function memoryOf(pid: number): Promise<{ resident: number; share: number }> {
+async function readMemory(pid: number): Promise<{ resident: number; share: number }> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8");
   const mebibytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(text)?.[1]) / 1024;
   return { resident: mebibytes("Rss"), share: mebibytes("Pss") };
@@ -144,8 +144,8 @@ describe("npm start", () => {
       const { child, output } = command("start");
       await until(40, async () => output.text.includes("Stop it with Ctrl-C.")); // web and worker are ready
       const goOn = await holdRecovery(join(folder, "postgres"));
-      const [before, worker] = [await postmaster(), await programOf(child.pid ?? 0, "worker")];
-      const web = await programOf(child.pid ?? 0, "web");
+      const [before, worker] = [await postmaster(), await readProgram(child.pid ?? 0, "worker")];
+      const web = await readProgram(child.pid ?? 0, "web");
       for (const pid of [before, worker]) process.kill(pid, "SIGKILL");
       await until(20, async () => output.text.includes("The database is recovering"));
       const server = await postmaster();
@@ -153,8 +153,8 @@ describe("npm start", () => {
       expect((await poll()).status).toBe(503);
       await goOn();
       await ready();
-      await until(20, async () => (await programOf(child.pid ?? 0, "worker")) !== worker);
-      expect([await postmaster(), await programOf(child.pid ?? 0, "web")]).toEqual([server, web]);
+      await until(20, async () => (await readProgram(child.pid ?? 0, "worker")) !== worker);
+      expect([await postmaster(), await readProgram(child.pid ?? 0, "web")]).toEqual([server, web]);
       child.kill("SIGTERM");
       expect(await ended(child)).toBe(0);
       expect(output.text).not.toContain("Spoor shuts down");
@@ -213,8 +213,11 @@ describe("npm start", () => {
       await sleep(Math.max(0, idle.since + 105_000 - Date.now()));
       const [launcher, all] = await until(60, async () => {
         await sleep(1000);
-        const family = [...(await familyOf(idle.child.pid ?? 0)), ...(await familyOf(await postmaster(idle.folder)))];
-        const memory = await Promise.all(family.map(memoryOf));
+        const family = [
+          ...(await readFamily(idle.child.pid ?? 0)),
+          ...(await readFamily(await postmaster(idle.folder))),
+        ];
+        const memory = await Promise.all(family.map(readMemory));
         const sum = Math.round(memory.reduce((total, { share }) => total + share, 0));
         return sum <= 350 && ([Math.round(memory[0]?.resident ?? 0), sum] as const);
       });

@@ -34,12 +34,12 @@ export const leaking = (sourceId: string, ...more: string[]) => ({
  * A value, and its longest run of letters and digits: what is to be seen of it where its other signs are escaped, its lines broken or
  * its words made lower-case.
  */
-export const tracesOf = (value: string): string[] => {
+export const getTraces = (value: string): string[] => {
   const run = (value.match(/[a-z\d]+/gi) ?? []).reduce((longest, one) => (one.length > longest.length ? one : longest));
   return run.length < 16 || run === value ? [value] : [value, run];
 };
 /** The values that a text has, in whatever case. */
 export const without = (text: string, values: string[]) => {
   const lower = text.toLowerCase();
-  return values.filter((value) => tracesOf(value).some((one) => lower.includes(one.toLowerCase())));
+  return values.filter((value) => getTraces(value).some((one) => lower.includes(one.toLowerCase())));
 };

@@ -8,7 +8,7 @@ import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/embedded/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { bearer, openRequest } from "../../api/client.ts";
-import { linesOf, writeBelow } from "../../cli/home.ts";
+import { toLines, writeBelow } from "../../cli/home.ts";
 import { claudeLines, claudeMessagesPerTurn } from "../../cli/sessions.ts";
 import { type Break, SpoorProcess } from "../../faults/process.ts";
 import { until } from "../../faults/wait.ts";
@@ -64,14 +64,14 @@ async function machine(sessions: number[], token?: string) {
   const text = "Why does the retry timer fire twice? ".repeat(60);
   for (const number of sessions) {
     const path = join(".claude/projects/-home-ada-code-api", `${makeId(number)}.jsonl`);
-    await writeBelow(client.home, path, linesOf(...claudeLines(makeId(number), turnsOf(number), { text })));
+    await writeBelow(client.home, path, toLines(...claudeLines(makeId(number), getTurns(number), { text })));
   }
   const login = { SPOOR_TOKEN: token ?? (await createTokenByHand(userId, "ada-laptop", operator)) };
   const push = () => client.start(["push"], login);
   return { ...client, login, push };
 }
 
-const turnsOf = (number: number) => 1 + (number % 3);
+const getTurns = (number: number) => 1 + (number % 3);
 const numbers = (count: number, from = 1) => Array.from({ length: count }, (_, index) => from + index);
 
 /** Checks that a user has exactly these sessions, each once, with all of its messages. */
@@ -86,7 +86,7 @@ async function expectArchive(sessions: number[], token: string): Promise<void> {
     found.push(...body.traces.map(({ sourceId, messageCount }): [string, number] => [sourceId, messageCount]));
     cursor = body.nextCursor;
   }
-  const wanted = sessions.map((number) => [makeId(number), turnsOf(number) * claudeMessagesPerTurn]);
+  const wanted = sessions.map((number) => [makeId(number), getTurns(number) * claudeMessagesPerTurn]);
   expect(found.sort()).toEqual(wanted.sort());
   const { rows } = await pool().query(
     `select source_id from trace t

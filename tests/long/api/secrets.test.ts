@@ -10,7 +10,7 @@ import { closeDatabase, pool } from "#lib/db/client";
 import { freePort } from "#lib/db/embedded/ports";
 import { decide } from "#lib/findings/rulings";
 import { shareTrace } from "#lib/shares/shares";
-import { linesOf, writeBelow } from "../../cli/home.ts";
+import { toLines, writeBelow } from "../../cli/home.ts";
 import { claudeLines } from "../../cli/sessions.ts";
 import { SpoorProcess } from "../../faults/process.ts";
 import { until } from "../../faults/wait.ts";
@@ -18,12 +18,12 @@ import { indexAll } from "../../jobs/searching.ts";
 import { download, provideClient } from "../../support/client.ts";
 import { freshDatabase, testEnvironment } from "../../support/database.ts";
 import { canDump, dump, restore, startDumped } from "../../support/dump.ts";
-import { copyDatabase, dropDatabase, isDistributed, urlOf } from "../../support/nodes.ts";
+import { copyDatabase, dropDatabase, isDistributed, makeUrl } from "../../support/nodes.ts";
 import { findResidue, indexedWords } from "../../support/residue.ts";
 import { startS3 } from "../../support/s3.ts";
 import { get, ingest, makeUser, setupToken } from "../../support/server.ts";
 import { planted } from "../../unit/secrets/planted.ts";
-import { all, certain, everything, leaking, likely, tracesOf, without } from "./leaking.ts";
+import { all, certain, everything, getTraces, leaking, likely, without } from "./leaking.ts";
 import { answers, rawUploads, refusals } from "./leaving.ts";
 
 const database = canDump ? await startDumped() : await freshDatabase();
@@ -93,7 +93,7 @@ async function machine(number: number, ...words: string[]) {
     home: client.home,
     /** Sends the session, which has so many turns now. */
     async push(turns: number) {
-      await writeBelow(client.home, path, linesOf(...claudeLines(id, turns, { text })));
+      await writeBelow(client.home, path, toLines(...claudeLines(id, turns, { text })));
       return run("push", "--yes", ...words);
     },
     /** What its other commands print. */
@@ -115,7 +115,7 @@ async function backUp(name: string): Promise<{ url: string; text: string }> {
   if (!isDistributed)
     process.stdout.write("A database is copied instead of dumped: there is no other PostgreSQL here.\n");
   await onAll((node) => copyDatabase(node, new URL(database.url).pathname.slice(1), name));
-  return { url: urlOf(inject("nodes")[0] ?? "", name), text: "" };
+  return { url: makeUrl(inject("nodes")[0] ?? "", name), text: "" };
 }
 
 type Found = { kind: string; mark: string };
@@ -157,7 +157,7 @@ test("no secret of a home survives in tables, index, store, logs or exports, who
   expect(without(before.forOthers.join(), everything)).toEqual([]);
   expect(without(before.forOwner, certain)).toEqual([]);
   expect(without(before.forOwner, likely)).toEqual(likely);
-  expect(await findResidue(certain.flatMap(tracesOf))).toEqual([]);
+  expect(await findResidue(certain.flatMap(getTraces))).toEqual([]);
   expect(without(await objects(), certain)).toEqual([]);
   expect(without(await rawUploads(asked), certain)).toEqual([]);
   expect(without(await refusals(asked), certain)).toEqual([]);
@@ -180,7 +180,7 @@ test("no secret of a home survives in tables, index, store, logs or exports, who
   await indexAll();
   const after = await answers(asked, share, traceId);
   expect(without(after.forOthers + after.forOwner, everything)).toEqual([]);
-  expect(await findResidue(everything.flatMap(tracesOf))).toEqual([]);
+  expect(await findResidue(everything.flatMap(getTraces))).toEqual([]);
   await until(60, "the store's objects are removed", async () => {
     return (await pool().query("select 1 from object_removal limit 1")).rowCount === 0;
   });
@@ -201,7 +201,7 @@ test("no secret of a home survives in tables, index, store, logs or exports, who
   expect(without(backup.text, everything)).toEqual([]);
   setEnv({ DATABASE_URL: backup.url });
   expect((await pool().query("select 1 from message limit 1")).rows).toHaveLength(1);
-  expect(await findResidue(everything.flatMap(tracesOf))).toEqual([]);
+  expect(await findResidue(everything.flatMap(getTraces))).toEqual([]);
 
   // The restored server knows what was decided: the same sessions, sent again and anew, bring nothing back.
   const restored = { ...environment, DATABASE_URL: backup.url };
@@ -213,7 +213,7 @@ test("no secret of a home survives in tables, index, store, logs or exports, who
     await indexAll();
     const last = await answers(asked, share, traceId);
     expect(without(last.forOthers + last.forOwner, everything)).toEqual([]);
-    expect(await findResidue(everything.flatMap(tracesOf))).toEqual([]);
+    expect(await findResidue(everything.flatMap(getTraces))).toEqual([]);
     expect(without(await objects(), everything)).toEqual([]);
     expect(without(again.map(({ output }) => output).join(""), everything)).toEqual([]);
   } finally {

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { clientFile } from "#server/build/stamps";
 import { maxLineBytes } from "../../../cli/files/line-reader.ts";
 import { startFake } from "../../cli/fake-server.ts";
-import { linesOf } from "../../cli/home.ts";
+import { toLines } from "../../cli/home.ts";
 import { claudeLines, claudeMessagesPerTurn, codexLines } from "../../cli/sessions.ts";
 import { provideClient } from "../../support/client.ts";
-import { tellUsage, usageOf } from "../../support/usage.ts";
+import { getUsage, tellUsage } from "../../support/usage.ts";
 
 const MiB = 1024 * 1024;
 const maxRssMb = 300;
@@ -22,13 +22,13 @@ test("a file of 100 MB with lines of the maximum length is sent in less than 300
   await mkdir(join(path, ".."), { recursive: true });
   await writeFile(path, "");
   const text = "const timer = setTimeout(() => retry(attempt + 1), 漢字); // wait\n".repeat(120);
-  const turns = linesOf(...claudeLines(id, 500, { text }));
+  const turns = toLines(...claudeLines(id, 500, { text }));
   const times = Math.ceil((90 * MiB) / Buffer.byteLength(turns));
   for (let time = 0; time < times; time++) await appendFile(path, turns);
-  const long = linesOf(...claudeLines(id, 1, { text: "x".repeat(maxLineBytes - 1000) }));
+  const long = toLines(...claudeLines(id, 1, { text: "x".repeat(maxLineBytes - 1000) }));
   await appendFile(path, long);
-  await appendFile(path, linesOf({ type: "user", message: { role: "user", content: "y".repeat(3 * maxLineBytes) } }));
-  await appendFile(path, linesOf({ type: "user", message: { content: Array(maxLineBytes).fill(0) } }));
+  await appendFile(path, toLines({ type: "user", message: { role: "user", content: "y".repeat(3 * maxLineBytes) } }));
+  await appendFile(path, toLines({ type: "user", message: { content: Array(maxLineBytes).fill(0) } }));
   const environment = { SPOOR_URL: fake.url, SPOOR_TOKEN: "t", NODE_OPTIONS: `--import=${tellUsage}` };
   const { code, errors } = await client.run(["push"], environment);
   expect([code, errors]).toEqual([0, expect.stringContaining("the line is too long")]);
@@ -40,7 +40,7 @@ test("a file of 100 MB with lines of the maximum length is sent in less than 300
   );
   expect(shortened?.content.length).toBeGreaterThan(maxLineBytes / 3);
   expect(missing?.content).toMatch(/^\[Spoor: line \d+ is longer than 22 MiB and is missing here\.\]$/);
-  expect(usageOf(errors).memoryMb).toBeLessThan(maxRssMb);
+  expect(getUsage(errors).memoryMb).toBeLessThan(maxRssMb);
 });
 
 const homeBytes = 1e9;
@@ -64,7 +64,7 @@ async function makeLargeHome(home: string) {
     const isCodex = number % 2 === 0;
     const wanted = made.bytes < homeBytes / 2 ? 100e6 : 1e6;
     const lines = isCodex ? codexLines(makeId(number), 200) : claudeLines(makeId(number), 20, { text });
-    const block = Buffer.from(linesOf(...lines));
+    const block = Buffer.from(toLines(...lines));
     const folder = isCodex ? ".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-" : ".claude/projects/p/";
     const times = await writeBlocks(join(home, `${folder}${makeId(number)}.jsonl`), block, isCodex ? 1e6 : wanted);
     made.bytes += times * block.length;
@@ -83,7 +83,7 @@ test("a home of a gigabyte is scanned and prepared for sending in less than 300 
   const run = async (...words: string[]) => {
     const ran = await client.run([...words, "--json"], { NODE_OPTIONS: `--import=${tellUsage}` });
     expect(ran.code).toBe(0);
-    expect(usageOf(ran.errors).memoryMb).toBeLessThan(maxRssMb);
+    expect(getUsage(ran.errors).memoryMb).toBeLessThan(maxRssMb);
     return JSON.parse(ran.output);
   };
   const { adapters } = await run("scan");

@@ -25,7 +25,7 @@ async function store(traces: number, messagesEach: number, owner = userId): Prom
   );
 }
 
-const rowsOf = async (table: "message" | "trace", owner = userId) =>
+const readRows = async (table: "message" | "trace", owner = userId) =>
   Number((await pool().query(`select count(*) from ${table} where user_id = $1`, [owner])).rows[0].count);
 const listed = async () => (await listTraces(userId, {}, { limit: 200 })).traces;
 const exported = async () => (await new Response(await exportTraces(userId, {})).text()).split("\n").length - 1;
@@ -42,13 +42,13 @@ describe("deleting 50,000 traces with 200,000 messages", () => {
     expect(performance.now() - startedAt).toBeLessThan(15_000); // 1.2 s where nothing else runs
     expect([await listed(), await exported()]).toEqual([[], 0]);
     expect(await lastEvent()).toEqual({ action: "traces_deleted", subject: "50000 sessions" });
-    expect(await rowsOf("message")).toBe(200_000);
+    expect(await readRows("message")).toBe(200_000);
     await purgeDeleted(0.001);
-    const left = await rowsOf("message");
+    const left = await readRows("message");
     expect(left).toBeGreaterThanOrEqual(180_000);
     expect(left).toBeLessThan(200_000);
     await Promise.all([purgeDeleted(30), purgeDeleted(30)]);
-    expect([await rowsOf("message"), await rowsOf("trace")]).toEqual([0, 50_000]);
+    expect([await readRows("message"), await readRows("trace")]).toEqual([0, 50_000]);
     expect(await purgeDeleted(1)).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "vitest";
 import { setEnv } from "#lib/core/env";
 import { pool } from "#lib/db/client";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
-import { uploadsOf } from "../../jobs/uploads.ts";
+import { getUploads } from "../../jobs/uploads.ts";
 import { freshDatabase, switchDatabase, testEnvironment } from "../../support/database.ts";
 import { canDump, dump, restore, startDumped } from "../../support/dump.ts";
 import { makeUser, setupToken } from "../../support/server.ts";
@@ -10,7 +10,7 @@ import { makeUser, setupToken } from "../../support/server.ts";
 const database = canDump ? await startDumped() : await freshDatabase();
 setEnv({ SETUP_TOKEN: setupToken });
 const userId = await makeUser();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 afterAll(async () => {
   await endThreads();
   await switchDatabase({ ...testEnvironment, DATABASE_URL: database.url });

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
 import { clearTraces } from "../../jobs/searching.ts";
-import { messages, uploadsOf } from "../../jobs/uploads.ts";
+import { getUploads, messages } from "../../jobs/uploads.ts";
 import { provideOwner } from "../../support/server.ts";
 
 const { userId } = await provideOwner();
-const { send, findId } = uploadsOf(userId);
+const { send, findId } = getUploads(userId);
 beforeEach(clearTraces);
 
 describe("excerpts", () => {

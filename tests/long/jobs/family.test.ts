@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
-import { uploadsOf } from "../../jobs/uploads.ts";
+import { getUploads } from "../../jobs/uploads.ts";
 import { provideOwner } from "../../support/server.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 const account = () => accountTraces(30);
 
 const session = (sourceId: string, metadata: Record<string, unknown>) => ({

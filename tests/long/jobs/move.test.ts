@@ -15,7 +15,7 @@ import { migrate } from "#lib/db/migrate";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { installQueues } from "#lib/queue/queues";
 import { program } from "#server/processes";
-import { uploadsOf } from "../../jobs/uploads.ts";
+import { getUploads } from "../../jobs/uploads.ts";
 import { testEnvironment } from "../../support/database.ts";
 import { dump, otherBin, restore } from "../../support/dump.ts";
 import { accept, trace } from "../../support/ingesting.ts";
@@ -45,7 +45,7 @@ async function makeSource(programs?: string) {
   await migrate(source.url, () => installQueues(source.url));
   await use(source.url);
   const userId = await makeUser();
-  const { send } = uploadsOf(userId);
+  const { send } = getUploads(userId);
   for (let n = 0; n < 10; n += 1) await send(trace(`session-${n}`, "a message", `of session ${n}`));
   const waiting = await accept(userId, trace("waits", "it is not processed yet"));
   await closeDatabase();
@@ -94,7 +94,7 @@ async function workUntilDone(url: string): Promise<Record<string, number>> {
 async function expectWhole(url: string, userId: string): Promise<void> {
   await use(url);
   expect(await workUntilDone(url)).toEqual({ succeeded: 11 });
-  const { stored } = uploadsOf(userId);
+  const { stored } = getUploads(userId);
   for (let n = 0; n < 10; n += 1) {
     expect((await stored(`session-${n}`))?.contents).toEqual(["a message", `of session ${n}`]);
   }
@@ -155,7 +155,7 @@ test.skipIf(!existsSync(`${otherBin}/pg_dump`))(
         acknowledged.push(`${client}-${n}`);
       }
     });
-    const { run: process } = uploadsOf(userId);
+    const { run: process } = getUploads(userId);
     for (let n = 0; n < 20; n += 1) await process(await accept(userId, trace(`done-${n}`, `message of done-${n}`)));
     const before = [...acknowledged];
     const { path } = await dump(server.url);

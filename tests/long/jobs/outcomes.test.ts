@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { uploadsOf } from "../../jobs/uploads.ts";
+import { getUploads } from "../../jobs/uploads.ts";
 import { provideOwner } from "../../support/server.ts";
 
 const { userId } = await provideOwner();
-const { send } = uploadsOf(userId);
+const { send } = getUploads(userId);
 
 test("50,000 changed messages are compared without reading one table for each row of the other", async () => {
   const large = (word: string) => ({

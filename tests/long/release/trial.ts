@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "#lib/db/embedded/ports";
 import { wrote } from "../../support/client.ts";
-import { cookiesOf, fieldsOf, sendForm } from "../../support/form.ts";
+import { getCookies, getFields, sendForm } from "../../support/form.ts";
 import { installNode, Stranger } from "./stranger.ts";
 
 const maxFirstPageSeconds = 20;
@@ -160,7 +160,7 @@ async function trySessions(stranger: Stranger, place: Place, check: Check): Prom
   const login = stranger.start([spoor, "login", "--server", url, "--no-browser"]);
   const exited = once(login, "exit");
   const [page] = await wrote(login, /http\S+\/device\S+/);
-  const fields = fieldsOf(await (await fetch(page, { headers: { Cookie } })).text(), "approve");
+  const fields = getFields(await (await fetch(page, { headers: { Cookie } })).text(), "approve");
   await sendForm({ url }, page.slice(url.length), fields, { Cookie });
   check("the client logs in", (await exited)[0] === 0);
   const inbox = join(stranger.home, ".local/share/spoor/jsonl");
@@ -182,6 +182,6 @@ async function trySessions(stranger: Stranger, place: Place, check: Check): Prom
 
 /** Makes the first account on its page. @returns its cookies */
 async function signUp(url: string, link: string): Promise<string> {
-  const fields = fieldsOf(await (await fetch(link)).text());
-  return cookiesOf(await sendForm({ url }, link.slice(url.length), { ...fields, ...account }));
+  const fields = getFields(await (await fetch(link)).text());
+  return getCookies(await sendForm({ url }, link.slice(url.length), { ...fields, ...account }));
 }

@@ -1,6 +1,6 @@
 // The matrix of docs/resume.md: a row for each proof, a column for each agent.
 import { readFile } from "node:fs/promises";
-import { versionOf } from "../agents/agents.ts";
+import { getVersion } from "../agents/agents.ts";
 import { resumable } from "./agents.ts";
 import { type Proofs, proven, rows } from "./prove.ts";
 
@@ -25,11 +25,11 @@ export async function readCells(): Promise<Map<string, Map<string, string>>> {
       .slice(2, -2)
       .split(" | ")
       .map((cell) => cell.trim());
-  const at = table.findIndex((line) => resumable.every((agent) => line.includes(`${agent.name} ${versionOf(agent)}`)));
+  const at = table.findIndex((line) => resumable.every((agent) => line.includes(`${agent.name} ${getVersion(agent)}`)));
   const head = at < 0 ? [] : parse(table[at] ?? "");
   return new Map(
     resumable.map((agent) => {
-      const column = head.indexOf(`${agent.name} ${versionOf(agent)}`);
+      const column = head.indexOf(`${agent.name} ${getVersion(agent)}`);
       const cells = rows.map((row): [string, string] => {
         const found = table
           .slice(at)

@@ -40,7 +40,7 @@ const inMain = async (agent: Resumable, home: string, edit: (text: string) => st
     edit,
   );
 
-/** Older ones may be written again later; Claude Code also notes what it asked. */
+/** Gemini CLI writes older ones again; Claude Code also notes what it asked. */
 const result = /^(?!\{"type":"api-request).*"(?:tool_result|\w*tool_call_output|functionResponse)"/;
 
 export const mutations: Record<string, Mutation> = {
@@ -50,7 +50,8 @@ export const mutations: Record<string, Mutation> = {
   "a dropped line": (agent, { home }) =>
     inMain(agent, home, (text) => {
       const lines = text.split("\n");
-      const at = lines.findLastIndex((line) => result.test(line));
+      const isResult = (line: string) => result.test(line);
+      const at = agent.folder === "gemini" ? lines.findLastIndex(isResult) : lines.findIndex(isResult);
       return lines.filter((_, index) => index !== at).join("\n");
     }),
   "a reordered sub-agent": async (agent, { home }) =>

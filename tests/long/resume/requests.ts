@@ -31,10 +31,10 @@ export function listMessages(body: Buffer, list: string): string[] {
   return messages;
 }
 
-/** The messages before the one that asks. @throws if there is none */
+/** The messages before the last one that asks. @throws if there is none */
 export function listBefore({ body }: Exchange, list: string, script: string): string[] {
   const messages = listMessages(body, list);
-  const at = messages.findIndex((message) => message.includes(`(script ${script})`));
+  const at = messages.findLastIndex((message) => message.includes(`(script ${script})`));
   if (at < 1) throw new Error(`no message before the prompt: ${messages.length} messages`);
   return messages.slice(0, at);
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { listenForStop } from "#server/commands/command";
-import { versionOf } from "../agents/agents.ts";
+import { getVersion } from "../agents/agents.ts";
 import { openArchive } from "../agents/archive.ts";
 import { install } from "../agents/install.ts";
 import { resumable } from "./agents.ts";
@@ -29,7 +29,7 @@ try {
     if (values.agent && !values.agent.includes(agent.folder)) continue;
     const installed = await install(agent, packages);
     if ("reason" in installed) {
-      say(`${agent.name} ${versionOf(agent)} is skipped: ${installed.reason}`);
+      say(`${agent.name} ${getVersion(agent)} is skipped: ${installed.reason}`);
       continue;
     }
     const place = join(folder, agent.folder);

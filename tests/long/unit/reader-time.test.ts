@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { makeRows } from "#lib/transcript/rows";
-import { bombs, drawnIn, fullOf, shapesOf, slowSegment } from "../../unit/reader/bombs.ts";
+import { bombs, drawnIn, listFull, listShapes, slowSegment } from "../../unit/reader/bombs.ts";
 import { forbidden } from "../../unit/reader/markup";
 import { render, renderBody } from "../../unit/reader/rendering";
 
@@ -35,10 +35,10 @@ describe("what is made to take long", { timeout: 60_000 }, () => {
     expect(parts).toBeGreaterThan(0);
   });
 
-  test.each(fullOf(5 * 1024 * 1024))(
+  test.each(listFull(5 * 1024 * 1024))(
     "a message of 5 MB %s: a page of it, and its rest in slices",
     async (name, text) => {
-      for (const shape of shapesOf(text)) {
+      for (const shape of listShapes(text)) {
         let [html, body] = ["", ""];
         const took = await measureCost(async () => {
           html = await render([shape]);

@@ -191,7 +191,7 @@ export function addClaude(world: World): void {
   const count = 1 + below(4);
   for (let one = 0; one < count; one++) {
     const from = sessions.length > 0 ? pick(sessions) : undefined;
-    if (from && chance(60, "copies")) copyOf(from, write, { world, begin });
+    if (from && chance(60, "copies")) writeCopy(from, write, { world, begin });
     else write.turns(begin([]), 1 + below(4));
   }
   for (const session of sessions) save(world, session);
@@ -201,7 +201,7 @@ export function addClaude(world: World): void {
 type Maker = { world: World; begin: (kinds: string[], lines: Line[], id?: string) => Session };
 
 /** A session that another one's lines were copied into, or that has its own once more. */
-function copyOf(from: Session, write: Writer, { world, begin }: Maker): void {
+function writeCopy(from: Session, write: Writer, { world, begin }: Maker): void {
   const kind = world.pick(["resumed", "same ids", "fork", "branch", "replay"]);
   const id = world.id();
   const cut = kind === "branch" ? 1 + world.below(from.lines.length) : from.lines.length;

@@ -125,7 +125,7 @@ export function addCodex(world: World): void {
   const count = 1 + world.below(3);
   for (let one = 0; one < count; one++) {
     const from = threads.length > 0 ? world.pick(threads) : undefined;
-    const thread = from && world.chance(50, "fork") ? forkOf(from, write) : begin(world, write);
+    const thread = from && world.chance(50, "fork") ? makeFork(from, write) : begin(world, write);
     if (thread.keys === from?.keys) for (const key of thread.keys) world.note(key, "fork");
     const turns = 1 + world.below(3);
     for (let turn = 0; turn < turns; turn++) write.turn(thread);
@@ -142,7 +142,7 @@ function begin(world: World, write: Writer): Thread {
 }
 
 /** A fork: it has its parent's turns, with new times, and goes on with its total. */
-function forkOf(from: Thread, write: Writer): Thread {
+function makeFork(from: Thread, write: Writer): Thread {
   const id = write.id();
   const own = { id, forked_from_id: from.id, cwd: "/home/ada/code/web", cli_version: "0.171.0" };
   const lines = [write.line("session_meta", own)];

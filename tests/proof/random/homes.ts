@@ -53,7 +53,7 @@ const known: Record<string, Record<string, string[]>> = {
 const unread: Record<string, string[]> = { tokscale: ["pi", "qwen-code", "copilot-cli"] };
 
 /** Tells why a tool's sum may be another one: none where nothing is known to. @param key the sum's */
-export function reasonsOf(tool: string, key: string, { kinds }: World): string[] {
+export function listReasons(tool: string, key: string, { kinds }: World): string[] {
   const [agent = ""] = key.split(" ");
   const states = unread[tool]?.includes(agent)
     ? ["not read"]

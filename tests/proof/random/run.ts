@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ourSums } from "../sums.ts";
 import { ccusageNames, ccusageSums, tokscaleSums } from "../tools.ts";
-import { makeWorld, reasonsOf, writeWorld } from "./homes.ts";
+import { listReasons, makeWorld, writeWorld } from "./homes.ts";
 import { differences, type World } from "./world.ts";
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -34,7 +34,7 @@ const newTally = (): Tally => ({ equal: 0, explained: 0, known: new Map(), unkno
 
 function judge(tool: string, seed: number, difference: string, { world, tally }: { world: World; tally: Tally }): void {
   const key = difference.slice(0, difference.indexOf(":"));
-  const reasons = reasonsOf(tool, key, world);
+  const reasons = listReasons(tool, key, world);
   for (const reason of reasons) tally.known.set(reason, (tally.known.get(reason) ?? 0) + 1);
   if (reasons.length > 0) {
     tally.explained += 1;

@@ -1,6 +1,6 @@
 // What is true of a made-up home: the tokens of each request, counted once, whatever the agents' files repeat or leave out.
 import { makeRandom } from "../../support/random.ts";
-import { add, keyOf, type Sum, type Sums } from "../sums.ts";
+import { add, makeKey, type Sum, type Sums } from "../sums.ts";
 
 export type Line = Record<string, unknown>;
 export type Tokens = Pick<Sum, "input" | "output" | "cacheRead" | "cacheWrite">;
@@ -68,7 +68,7 @@ export class World {
 
   /** Counts a request. @param kinds what of its files makes tools differ @returns its sum's key */
   use(agent: string, request: { model: string; at: string; tokens: Tokens }, ...kinds: string[]): string {
-    const key = keyOf(agent, request.model, request.at.slice(0, 10));
+    const key = makeKey(agent, request.model, request.at.slice(0, 10));
     add(this.truth, key, { ...request.tokens, nano: undefined });
     this.note(key, ...kinds);
     return key;

@@ -3,10 +3,10 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Figures } from "../../../app/(app)/home/figures.tsx";
 import { Sum } from "../../../app/(app)/traces/[id]/changes/sum.tsx";
-import { Spent } from "../../../app/(app)/traces/[id]/facts/spent.tsx";
+import { HeadFigures } from "../../../app/(app)/traces/[id]/facts/figures.tsx";
 import { describeFinding, percent } from "../../../app/(app)/usage/words.ts";
 
-const textOf = (html: string) =>
+const toText = (html: string) =>
   html
     .replaceAll(/<[^>]+>/g, " ")
     .replaceAll(/\s+/g, " ")
@@ -16,20 +16,20 @@ test("home says counting in place of zero, for what sessions that are still coun
   const none = { sessions: 0, messages: 0, costNano: 0, seconds: 0 };
   const days = Array.from({ length: 8 }, (_, at) => ({ ...none, day: `2026-03-0${at + 1}` }));
   const quiet = { since: none, today: none, yesterday: none, week: none, weekBefore: none, days, projects: [] };
-  const rowsOf = (digests: typeof quiet, due: number) =>
+  const readRows = (digests: typeof quiet, due: number) =>
     renderToStaticMarkup(createElement(Figures, { digests, due }))
       .split("<tr")
       .slice(2)
-      .map((row) => textOf(`<tr${row}`));
-  expect(rowsOf(quiet, 2)).toEqual([
+      .map((row) => toText(`<tr${row}`));
+  expect(readRows(quiet, 2)).toEqual([
     "Today counting… counting… counting…",
     "Yesterday 0 – –",
     "This week counting… counting… counting…",
     "Last week 0 – –",
   ]);
-  expect(rowsOf(quiet, 0)[0]).toBe("Today 0 – –");
+  expect(readRows(quiet, 0)[0]).toBe("Today 0 – –");
   const busy = { ...quiet, today: { sessions: 3, messages: 9, costNano: 2e9, seconds: 61 } };
-  expect(rowsOf(busy, 2)[0]).toBe("Today 3 1 min $2.00");
+  expect(readRows(busy, 2)[0]).toBe("Today 3 1 min $2.00");
 });
 
 test("the changes of a session are net lines, beside those of all edits where they differ", () => {
@@ -37,10 +37,10 @@ test("the changes of a session are net lines, beside those of all edits where th
     { added: 100, removed: 40 },
     { added: 71, removed: 118 },
   ];
-  const sumOf = (added: number, removed: number) =>
-    textOf(renderToStaticMarkup(createElement(Sum, { files, untold: 0, cut: false, edits: { added, removed } })));
-  expect(sumOf(207, 195)).toMatch(/^2 files \+171 −158 net, \+207 −195 in all edits\./);
-  expect(sumOf(171, 158)).toMatch(/^2 files \+171 −158 net\./);
+  const computeSum = (added: number, removed: number) =>
+    toText(renderToStaticMarkup(createElement(Sum, { files, untold: 0, cut: false, edits: { added, removed } })));
+  expect(computeSum(207, 195)).toMatch(/^2 files \+171 −158 net, \+207 −195 in all edits\./);
+  expect(computeSum(171, 158)).toMatch(/^2 files \+171 −158 net\./);
 });
 
 test("a share is never 0% or 100% of what is neither", () => {
@@ -65,14 +65,14 @@ test("a session's cost says which tiers of service are in it at the standard pri
   const counts = { inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWrite5mTokens: 0 };
   const usage = { ...counts, cacheWrite1hTokens: 0, reasoningTokens: 0, unpricedTokens: 0, tierNotPricedTokens: 0 };
   const trace = { costNano: 2e9, recordedNano: null, tokenCount: null, model: null, usage } as unknown as Parameters<
-    typeof Spent
+    typeof HeadFigures
   >[0]["trace"];
   const use = { model: "gpt-5.3-codex", inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const spent = (...tiers: string[][]) => {
     const models = tiers.map((tiersNotPriced) => ({ ...use, costNano: 1e9, tiersNotPriced }));
-    return textOf(renderToStaticMarkup(createElement(Spent, { trace, models })));
+    return toText(renderToStaticMarkup(createElement(HeadFigures, { trace, models })));
   };
-  expect(spent([])).toMatch(/^\$2\.00 .* tokens/);
+  expect(spent([])).toMatch(/ Cost \$2\.00 1\.1K tokens /);
   expect(spent([])).not.toContain("tier");
-  expect(spent(["priority"], ["priority", "scale"])).toMatch(/tier “priority” not priced tier “scale” not priced$/);
+  expect(spent(["priority"], ["priority", "scale"])).toMatch(/tier “priority” not priced · tier “scale” not priced$/);
 });

@@ -9,21 +9,21 @@ const found = {
   ],
   projects: [{ id, name: "api" }],
 };
-const textsOf = (query: string) =>
+const toTexts = (query: string) =>
   groupEntries(query, [{ id: "action 0", text: "Export as JSON", run: () => {} }], found).map(({ title, items }) => [
     title,
     items.map(({ text }) => text),
   ]);
 
 test("the palette has what every word of the query is in, and never what was found for another query", () => {
-  expect(textsOf("flaky FIX")).toEqual([
+  expect(toTexts("flaky FIX")).toEqual([
     ["Sessions", ["Fix the flaky watcher"]],
     ["Search", ["Search every message for “flaky FIX”"]],
   ]);
-  expect(textsOf("diagn").map(([title]) => title)).toEqual(["Pages", "Search"]);
-  expect(textsOf("json")[0]).toEqual(["On this page", ["Export as JSON"]]);
+  expect(toTexts("diagn").map(([title]) => title)).toEqual(["Pages", "Search"]);
+  expect(toTexts("json")[0]).toEqual(["On this page", ["Export as JSON"]]);
 });
 
 test("without a query it offers actions, the latest sessions and all pages", () => {
-  expect(textsOf(" ").map(([title]) => title)).toEqual(["On this page", "Latest sessions", "Projects", "Pages"]);
+  expect(toTexts(" ").map(([title]) => title)).toEqual(["On this page", "Latest sessions", "Projects", "Pages"]);
 });

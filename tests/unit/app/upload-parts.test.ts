@@ -11,7 +11,7 @@ async function parts(content: string | Uint8Array<ArrayBuffer>, max = limits) {
   for await (const part of splitFile(new Blob([content]), max)) found.push(part);
   return found;
 }
-const tracesOf = ({ body }: { body: string }) => JSON.parse(body).traces as { sourceId: string }[];
+const getTraces = ({ body }: { body: string }) => JSON.parse(body).traces as { sourceId: string }[];
 const fault = (content: string | Uint8Array<ArrayBuffer>, max = limits) => expect(parts(content, max)).rejects;
 
 describe("JSON lines", () => {
@@ -20,8 +20,8 @@ describe("JSON lines", () => {
   test("become batches of as many traces as one may have, in their order, and each knows its lines", async () => {
     const text = `\n${many.join("\r\n")}\n\n`;
     const found = await parts(text);
-    expect(found.map((part) => tracesOf(part).length)).toEqual([1000, 1000, 300]);
-    expect(found.flatMap(tracesOf).map(({ sourceId }) => sourceId)).toEqual(many.map((_, n) => `é-${n}`));
+    expect(found.map((part) => getTraces(part).length)).toEqual([1000, 1000, 300]);
+    expect(found.flatMap(getTraces).map(({ sourceId }) => sourceId)).toEqual(many.map((_, n) => `é-${n}`));
     expect(found[1]?.lines?.[0]).toBe(1002);
     expect(found.at(-1)?.readBytes).toBe(Buffer.byteLength(text));
   });
@@ -45,7 +45,7 @@ describe("JSON lines", () => {
   test("are cut shorter where the server takes less at once", async () => {
     const lines = Array.from({ length: 9 }, (_, n) => JSON.stringify(trace(`${n}`, "文".repeat(400))));
     const found = await parts(lines.join("\n"), { ...limits, wireBytes: 2048 });
-    expect(found.map((part) => tracesOf(part).length)).toEqual([2, 2, 2, 2, 1]);
+    expect(found.map((part) => getTraces(part).length)).toEqual([2, 2, 2, 2, 1]);
   });
 
   test("with one that is not JSON are refused there, and those before it are sent", async () => {
@@ -65,7 +65,7 @@ describe("JSON", () => {
     for (const space of [0, 2]) {
       for (const value of [{ version: 1, traces: [one] }, [one], one]) {
         const found = await parts(JSON.stringify(value, null, space));
-        expect(found.flatMap(tracesOf)).toEqual([one]);
+        expect(found.flatMap(getTraces)).toEqual([one]);
         expect(found).toHaveLength(1);
       }
     }

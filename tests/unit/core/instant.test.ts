@@ -84,7 +84,7 @@ const refused = [
   `2026-11-20T08:00:00.${"1".repeat(100)}Z`,
 ];
 
-const batchOf = (createdAt: string) =>
+const makeBatch = (createdAt: string) =>
   Buffer.from(
     JSON.stringify({ traces: [{ sourceId: "a", createdAt, messages: [{ position: 0, content: "a", createdAt }] }] }),
   );
@@ -93,13 +93,13 @@ describe("a time that is sent", () => {
   test.each(taken)("%s is taken, in a batch and as a query parameter", async (text, utc) => {
     const at = Date.parse(utc);
     expect(parseInstant(text)).toBe(at);
-    expect(await read(batchOf(text))).toMatchObject({ headers: [{ createdAt: at, lastMessageAt: at }] });
+    expect(await read(makeBatch(text))).toMatchObject({ headers: [{ createdAt: at, lastMessageAt: at }] });
     expect(utcInstant.parse(text)).toBe(utc);
     expect(traceFilter.parse({ from: text, to: text })).toMatchObject({ from: utc, to: utc });
   });
 
   test.each(refused)("%j is refused, in a batch and as a query parameter", async (text) => {
-    expect(await read(batchOf(text))).toMatchObject({
+    expect(await read(makeBatch(text))).toMatchObject({
       errors: [{ path: "traces.0.messages.0.createdAt" }, { path: "traces.0.createdAt" }],
     });
     expect(instant.safeParse(text).success).toBe(false);

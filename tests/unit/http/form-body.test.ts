@@ -8,7 +8,7 @@ function asked(body: BodyInit, headers: Record<string, string> = {}) {
 }
 const asAction = { "Next-Action": id };
 
-function formOf(fields: [name: string, value: string | Blob][]): FormData {
+function makeForm(fields: [name: string, value: string | Blob][]): FormData {
   const form = new FormData();
   for (const [name, value] of fields) form.append(name, value);
   return form;
@@ -32,7 +32,7 @@ describe("a body that pages send can be read:", () => {
   });
 
   test("a form that a script sends, with the state before", async () => {
-    const form = formOf([
+    const form = makeForm([
       ["_1_email", "$5\r\n\r\nContent-Type: none\r\n"],
       ["_1_$ACTION_REF_1", ""],
       ["0", `[{"error":"$undefined"},"$K1"]`],
@@ -41,10 +41,10 @@ describe("a body that pages send can be read:", () => {
   });
 
   test.each([
-    ["of an action", formOf([[`$ACTION_ID_${id}`, ""]])],
-    ["of one that is bound to a state", formOf(reference(`{"id":"${id}","bound":"$@1"}`, "[{}]"))],
-    ["of one that is bound to nothing", formOf(reference(`{"id":"${id}","bound":null}`))],
-    ["of none", formOf([["name", "x"]])],
+    ["of an action", makeForm([[`$ACTION_ID_${id}`, ""]])],
+    ["of one that is bound to a state", makeForm(reference(`{"id":"${id}","bound":"$@1"}`, "[{}]"))],
+    ["of one that is bound to nothing", makeForm(reference(`{"id":"${id}","bound":null}`))],
+    ["of none", makeForm([["name", "x"]])],
   ])("a form without script, %s", async (_, form) => {
     expect(await asked(form)).toBe(false);
   });
@@ -55,9 +55,9 @@ describe("what Next would answer with 500 is found before:", () => {
 
   test.each(references.map((text) => [text]))("the reference %s", async (text) => {
     expect(await asked(JSON.stringify([{ a: [text] }]), asAction)).toBe(true);
-    const inForm = formOf([["0", JSON.stringify([text])]]);
+    const inForm = makeForm([["0", JSON.stringify([text])]]);
     expect(await asked(inForm, asAction)).toBe(text !== "$K1");
-    expect(await asked(formOf(reference(`{"id":"${id}","bound":"$@1"}`, JSON.stringify([text]))))).toBe(true);
+    expect(await asked(makeForm(reference(`{"id":"${id}","bound":"$@1"}`, JSON.stringify([text]))))).toBe(true);
   });
 
   test.each([
@@ -67,7 +67,7 @@ describe("what Next would answer with 500 is found before:", () => {
     ["too many arguments", JSON.stringify(Array(1001).fill(1))],
   ])("arguments that are %s", async (_, text) => {
     expect(await asked(text, asAction)).toBe(true);
-    expect(await asked(formOf([["0", text]]), asAction)).toBe(true);
+    expect(await asked(makeForm([["0", text]]), asAction)).toBe(true);
   });
 
   test.each<[string, [string, string | Blob][]]>([
@@ -96,7 +96,7 @@ describe("what Next would answer with 500 is found before:", () => {
       ],
     ],
   ])("a form that a script sends %s", async (_, fields) => {
-    expect(await asked(formOf(fields), asAction)).toBe(true);
+    expect(await asked(makeForm(fields), asAction)).toBe(true);
   });
 
   test.each([
@@ -127,6 +127,6 @@ describe("what Next would answer with 500 is found before:", () => {
     ["values of another kind", reference(`{"id":"${id}","bound":[1]}`)],
     ["two actions", [...reference(`{"id":"${id}","bound":null}`), ["$ACTION_REF_2", ""]]],
   ] as [string, [string, string][]][])("a form whose action is stated as %s", async (_, fields) => {
-    expect(await asked(formOf(fields))).toBe(true);
+    expect(await asked(makeForm(fields))).toBe(true);
   });
 });

@@ -41,7 +41,7 @@ function usedBy(
   return { rows: reading.found().used, openFrom: reading.openFrom?.(messages.length) };
 }
 
-const tokensOf = (...args: Parameters<typeof usedBy>) =>
+const countTokens = (...args: Parameters<typeof usedBy>) =>
   usedBy(...args).rows.map(({ position, tokens: t }) => [
     position,
     `${t.input}+${t.cacheRead} w${t.cacheWrite5m}/${t.cacheWrite1h} → ${t.output} (${t.reasoning})`,
@@ -111,11 +111,11 @@ describe("what a message says that it used", () => {
       "6+4 w0/0 → 1 (0)",
     ],
   ])("%s", (_, metadata, expected) => {
-    expect(tokensOf([metadata])).toEqual([[0, expected]]);
+    expect(countTokens([metadata])).toEqual([[0, expected]]);
   });
 
   test("without usage its own count is what it produced, and without both it has none", () => {
-    expect(tokensOf([{ tokenCount: 8 }, { tokenCount: 0 }, { content: "x" }], { whole: true })).toEqual([
+    expect(countTokens([{ tokenCount: 8 }, { tokenCount: 0 }, { content: "x" }], { whole: true })).toEqual([
       [0, "0+0 w0/0 → 8 (0)"],
     ]);
   });
@@ -123,27 +123,27 @@ describe("what a message says that it used", () => {
   test.each(["user", "tool", "system", "developer"])(
     "without usage a model has read what is of the role %s",
     (role) => {
-      expect(tokensOf([{ role, tokenCount: 8 }], { whole: true })).toEqual([[0, "8+0 w0/0 → 0 (0)"]]);
-      expect(tokensOf([{ role: null, tokenCount: 8 }], { whole: true })).toEqual([[0, "0+0 w0/0 → 8 (0)"]]);
+      expect(countTokens([{ role, tokenCount: 8 }], { whole: true })).toEqual([[0, "8+0 w0/0 → 0 (0)"]]);
+      expect(countTokens([{ role: null, tokenCount: 8 }], { whole: true })).toEqual([[0, "0+0 w0/0 → 8 (0)"]]);
     },
   );
 
   test("of a usage that nobody here knows, its own count is what it produced", () => {
     const usage = { promptTokens: 9, totalTokens: 17 };
-    expect(tokensOf([{ tokenCount: 8, metadata: { usage } }], { whole: true })).toEqual([[0, "0+0 w0/0 → 8 (0)"]]);
+    expect(countTokens([{ tokenCount: 8, metadata: { usage } }], { whole: true })).toEqual([[0, "0+0 w0/0 → 8 (0)"]]);
     const nothing = { usage: { outputTokens: 0 } };
-    expect(tokensOf([{ tokenCount: 8, metadata: nothing }], { whole: true })).toEqual([]);
+    expect(countTokens([{ tokenCount: 8, metadata: nothing }], { whole: true })).toEqual([]);
   });
 
   test("what was replayed from another session counts nothing", () => {
-    expect(tokensOf([{ replayed: true, usage: { outputTokens: 5 } }])).toEqual([]);
-    expect(tokensOf([{ tokenCount: 5, metadata: { replayed: true } }], { whole: true })).toEqual([]);
+    expect(countTokens([{ replayed: true, usage: { outputTokens: 5 } }])).toEqual([]);
+    expect(countTokens([{ tokenCount: 5, metadata: { replayed: true } }], { whole: true })).toEqual([]);
   });
 
   test("hostile values count as nothing, or as the most that a column holds", () => {
     const values = [Number.NaN, -5, "7", null, {}, Number.POSITIVE_INFINITY];
     expect(usedBy(values.map((outputTokens) => ({ usage: { outputTokens } }))).rows).toEqual([]);
-    expect(tokensOf([{ usage: { outputTokens: 1e300, inputTokens: 1.4 } }])).toEqual([
+    expect(countTokens([{ usage: { outputTokens: 1e300, inputTokens: 1.4 } }])).toEqual([
       [0, "1+0 w0/0 → 2147483647 (0)"],
     ]);
     expect(usedBy([{ usage: [], costUsd: 1e300, model: "\0" }, { usage: "x" }, { message: 5 }]).rows).toEqual([]);
@@ -163,13 +163,13 @@ describe("an answer over several messages", () => {
   });
 
   test("that a file repeats counts once, with the most of each", () => {
-    expect(tokensOf([raw("a", 1), raw("a", 40), raw("b", 5), raw("a", 40, 12)])).toEqual([
+    expect(countTokens([raw("a", 1), raw("a", 40), raw("b", 5), raw("a", 40, 12)])).toEqual([
       [0, "12+0 w0/0 → 40 (0)"],
       [2, "10+0 w0/0 → 5 (0)"],
     ]);
     const repeated = { requestId: "r", usage: { inputTokens: 10, outputTokens: 3 } };
     const further = { requestId: "r", usage: { inputTokens: 10, outputTokens: 8 } };
-    expect(tokensOf([repeated, repeated, further])).toEqual([[0, "10+0 w0/0 → 8 (0)"]]);
+    expect(countTokens([repeated, repeated, further])).toEqual([[0, "10+0 w0/0 → 8 (0)"]]);
   });
 
   test("to which a later one adds is one answer with the sum", () => {
@@ -177,18 +177,18 @@ describe("an answer over several messages", () => {
       requestId: "r",
       usage,
     }));
-    expect(tokensOf(told)).toEqual([[0, "10+0 w0/0 → 8 (0)"]]);
+    expect(countTokens(told)).toEqual([[0, "10+0 w0/0 → 8 (0)"]]);
   });
 
   test("is several where one id stands for several calls, in agents that are known for it or with other input", () => {
     const calls = [10, 25].map((inputTokens) => ({ requestId: "r", usage: { inputTokens, outputTokens: 3 } }));
-    expect(tokensOf(calls)).toHaveLength(2);
+    expect(countTokens(calls)).toHaveLength(2);
     const same = [
       { requestId: "r", uuid: "1", usage: { outputTokens: 3 } },
       { requestId: "r", uuid: "2", usage: { outputTokens: 3 } },
     ];
-    expect(tokensOf(same, { from: { source: "cursor" } })).toHaveLength(2);
-    expect(tokensOf(same, { from: { source: "copilot-cli" } })).toHaveLength(2);
+    expect(countTokens(same, { from: { source: "cursor" } })).toHaveLength(2);
+    expect(countTokens(same, { from: { source: "copilot-cli" } })).toHaveLength(2);
     expect(new Set(usedBy(same, { from: { source: "cursor" } }).rows.map(({ key }) => key)).size).toBe(2);
   });
 
@@ -255,19 +255,19 @@ describe("what only messages before tell", () => {
   test("what an answer's later messages add belongs to its request, whose tier and context it has; the user's words end it", () => {
     const request = { usage: { inputTokens: 250_000, outputTokens: 8 }, requestId: "a", speed: "fast" };
     const more = { usage: { outputTokens: 404 } };
-    expect(tokensOf([request, { tool: "Bash" }, more, more])).toEqual([[0, "250000+0 w0/0 → 816 (0)"]]);
+    expect(countTokens([request, { tool: "Bash" }, more, more])).toEqual([[0, "250000+0 w0/0 → 816 (0)"]]);
     const spoken = [request, { role: "user", metadata: {} }, more].map((one) =>
       "metadata" in one ? one : { metadata: one },
     );
-    expect(tokensOf(spoken, { whole: true })).toEqual([
+    expect(countTokens(spoken, { whole: true })).toEqual([
       [0, "250000+0 w0/0 → 8 (0)"],
       [2, "0+0 w0/0 → 404 (0)"],
     ]);
-    expect(tokensOf([more, more])).toHaveLength(2); // agents that tell the output alone
-    expect(tokensOf([request, { ...more, model: "another" }])).toHaveLength(2);
+    expect(countTokens([more, more])).toHaveLength(2); // agents that tell the output alone
+    expect(countTokens([request, { ...more, model: "another" }])).toHaveLength(2);
     // A count of tokens without usage is a message's own.
     const counted = [{ metadata: request }, { tokenCount: 9, metadata: {} }];
-    expect(tokensOf(counted, { whole: true })).toHaveLength(2);
+    expect(countTokens(counted, { whole: true })).toHaveLength(2);
   });
 });
 

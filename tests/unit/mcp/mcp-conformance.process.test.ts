@@ -19,11 +19,11 @@ const server = createServer(async (incoming, response) => {
   let text = "";
   for await (const part of incoming) text += part;
   const headers = new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
-  const reply = await answerOf(new Request(`http://localhost${incoming.url}`, { method: "POST", headers }), text);
+  const reply = await readAnswer(new Request(`http://localhost${incoming.url}`, { method: "POST", headers }), text);
   response.writeHead(reply.status, Object.fromEntries(reply.headers)).end(await reply.text());
 });
 
-async function answerOf(request: Request, text: string): Promise<Response> {
+async function readAnswer(request: Request, text: string): Promise<Response> {
   if (!text) return new Response(null, { status: 405, headers: { Allow: "POST" } });
   try {
     const reader = { userId: "", projectId: null };

@@ -20,7 +20,7 @@ async function check(output: string | undefined): Promise<{ code: number; text: 
 }
 
 /** A report of npm's with one advisory, once as the cause and once as what depends on it. */
-const reportOf = (severity: string) =>
+const getReport = (severity: string) =>
   JSON.stringify({
     auditReportVersion: 2,
     vulnerabilities: {
@@ -35,13 +35,13 @@ const reportOf = (severity: string) =>
 
 test("a high or critical advisory that is not allowed fails, a lower one is only listed", async () => {
   for (const severity of ["high", "critical"]) {
-    const { code, text } = await check(reportOf(severity));
+    const { code, text } = await check(getReport(severity));
     expect([code, text]).toEqual([
       1,
       expect.stringContaining(`GHSA-aaaa-bbbb-cccc ${severity} pg <9: Bad (NOT ALLOWED)`),
     ]);
   }
-  const { code, text } = await check(reportOf("moderate"));
+  const { code, text } = await check(getReport("moderate"));
   expect([code, text]).toEqual([
     0,
     expect.stringMatching(/\(noted\)\n(GHSA-.*\n)*1 advisories, 0 of them high or critical/),

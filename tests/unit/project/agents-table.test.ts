@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agents, versionOf } from "../../long/agents/agents.ts";
+import { agents, getVersion } from "../../long/agents/agents.ts";
 import packages from "../../long/agents/packages/package.json" with { type: "json" };
 import { scenes } from "../../long/agents/scenes.ts";
 import { readCells } from "../../long/agents/table.ts";
@@ -8,7 +8,7 @@ test("the documentation's table has every scene of every pinned version of an ag
   const cells = await readCells();
   for (const agent of agents) {
     const told = [...(cells.get(agent.name)?.keys() ?? [])];
-    expect(told, `${agent.name} ${versionOf(agent)}`).toEqual([...Object.keys(scenes), "in no file"]);
+    expect(told, `${agent.name} ${getVersion(agent)}`).toEqual([...Object.keys(scenes), "in no file"]);
   }
 });
 

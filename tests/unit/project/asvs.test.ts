@@ -44,7 +44,7 @@ test("every requirement of the levels 1 and 2 has one row, in their order", () =
 });
 
 /** The numbers of a line of the table at the top: met, n/a, open, all. */
-const countsOf = (title: string) =>
+const getCounts = (title: string) =>
   new RegExp(`^\\| \\*{0,2}\\[?${title}\\b[^|]*\\|(.*)\\|$`, "m")
     .exec(text)?.[1]
     ?.split("|")
@@ -57,9 +57,9 @@ test("the counts at the top are those of the rows", () => {
   ];
   for (let chapter = 1; chapter <= 17; chapter += 1) {
     const own = rows.filter(({ number }) => number.startsWith(`${chapter}.`));
-    expect(countsOf(`V${chapter}`), `V${chapter}`).toEqual(count(own));
+    expect(getCounts(`V${chapter}`), `V${chapter}`).toEqual(count(own));
   }
-  expect(countsOf("all")).toEqual(count(rows));
+  expect(getCounts("all")).toEqual(count(rows));
 });
 
 /** The tests and sources that a text names in backticks; other words in backticks are no files. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { refusalOf } from "../../growth/rules.ts";
+import { findRefusal } from "../../growth/rules.ts";
 
 /** Statements that Citus refused, most of them in an earlier version of Spoor, with a word of the reason. */
 const refused: [reason: string, sql: string][] = [
@@ -88,10 +88,10 @@ const allowed = [
 
 describe("the rules of a distributed database", () => {
   test.each(refused)("refuse a statement: %s", (reason, sql) => {
-    expect(refusalOf(sql)).toContain(reason);
+    expect(findRefusal(sql)).toContain(reason);
   });
 
   test.each(allowed)("allow %s", (sql) => {
-    expect(refusalOf(sql)).toBeUndefined();
+    expect(findRefusal(sql)).toBeUndefined();
   });
 });

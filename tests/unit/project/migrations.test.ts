@@ -61,12 +61,12 @@ test.each([
   expect(findBreaking(sql).length).toBe(found);
 });
 
-const kindsOf = (sql: string) => (parseSync(sql).stmts ?? []).map(({ stmt }) => Object.keys(stmt ?? {}));
+const getKinds = (sql: string) => (parseSync(sql).stmts ?? []).map(({ stmt }) => Object.keys(stmt ?? {}));
 
 test.each(names)("the statements of %s are those that PostgreSQL's own parser finds", async (name) => {
   const script = await readFile(`prisma/migrations/${name}/migration.sql`, "utf8");
   const statements = splitStatements(script);
-  expect(statements.map(kindsOf)).toEqual(kindsOf(script).map((kind) => [kind]));
+  expect(statements.map(getKinds)).toEqual(getKinds(script).map((kind) => [kind]));
 });
 
 /** The foreign keys between a table of users' rows that is new, and one that is not: on a cluster that one is on the nodes already. */

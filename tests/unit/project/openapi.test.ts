@@ -9,7 +9,7 @@ import { readReference } from "../../../app/docs/reference.ts";
 import { shapes } from "../../support/openapi.ts";
 
 /** The path of a route's file as the document writes it: `api/ingest/[jobId]/route.ts` as `/api/ingest/{jobId}`. */
-const pathOf = (file: string) =>
+const makePath = (file: string) =>
   `/${file
     .replace(/\([^)]*\)\//g, "")
     .replace(/\/route\.ts$/, "")
@@ -38,7 +38,7 @@ describe("route handlers", () => {
       const route = (await import(/* @vite-ignore */ `../../../app/${file}`)) as Record<string, { declared?: object }>;
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const handler = route[method];
-        if (handler?.declared) declared.set(`${method} ${pathOf(file)}`, handler.declared);
+        if (handler?.declared) declared.set(`${method} ${makePath(file)}`, handler.declared);
       }
     }
     const described = operations.flatMap((one) => one.methods.map((method) => [`${method} ${one.path}`, one] as const));
@@ -74,16 +74,16 @@ test("every summary begins with a verb", () => {
 });
 
 test("every example, of a request, a response or an error, has the shape that the document gives it", () => {
-  const { examples, faultsOf } = shapes();
+  const { examples, findFaults } = shapes();
   expect(examples.length).toBeGreaterThan(100);
-  expect(examples.flatMap(({ where, schema, value }) => faultsOf(where, schema, value))).toEqual([]);
+  expect(examples.flatMap(({ where, schema, value }) => findFaults(where, schema, value))).toEqual([]);
 }, 60_000);
 
 test("an example that is wrong is found out", () => {
-  const { faultsOf, schemaOf } = shapes();
-  const answer = schemaOf("/api/ingest", "post", "202");
-  expect(faultsOf("x", answer, { ok: true, jobId: "no uuid", status: "queued" })).not.toEqual([]);
-  expect(faultsOf("x", answer, { ok: true, jobId: crypto.randomUUID(), status: "queued", more: 1 })).not.toEqual([]);
+  const { findFaults, getSchema } = shapes();
+  const answer = getSchema("/api/ingest", "post", "202");
+  expect(findFaults("x", answer, { ok: true, jobId: "no uuid", status: "queued" })).not.toEqual([]);
+  expect(findFaults("x", answer, { ok: true, jobId: crypto.randomUUID(), status: "queued", more: 1 })).not.toEqual([]);
 });
 
 test("every command of the reference defines the variables that it uses", () => {
@@ -105,10 +105,10 @@ test("every command of the reference defines the variables that it uses", () => 
 
 test("the bounds of text that is trimmed or refined are described", () => {
   const document = JSON.parse(JSON.stringify(openApiDocument())) as Described;
-  const bodyOf = (path: string) => document.paths[path]?.post?.requestBody?.content["application/json"]?.schema;
-  const machine = bodyOf("/api/cli/device/start")?.properties.machine;
+  const makeBody = (path: string) => document.paths[path]?.post?.requestBody?.content["application/json"]?.schema;
+  const machine = makeBody("/api/cli/device/start")?.properties.machine;
   expect(machine).toMatchObject({ type: "string", minLength: 1, maxLength: 256 });
-  const report = bodyOf("/api/cli/telemetry")?.properties;
+  const report = makeBody("/api/cli/telemetry")?.properties;
   expect(report?.deviceId).toMatchObject({ minLength: 1, maxLength: 128 });
   expect(report?.diagnostics).toMatchObject({ items: { properties: { adapter: { minLength: 1, maxLength: 64 } } } });
 });

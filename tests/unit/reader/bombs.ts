@@ -62,7 +62,7 @@ export function slowSegment(count: number, fenceChars: number) {
 }
 
 /** Messages of so many bytes, by what they are full of. */
-export const fullOf = (bytes: number): [name: string, text: string][] => [
+export const listFull = (bytes: number): [name: string, text: string][] => [
   ["of one line", "a".repeat(bytes)],
   ["of short lines", "ab\n".repeat(bytes / 3)],
   ["of words", "lorem *ipsum* `dolor` ".repeat(bytes / 22)],
@@ -75,7 +75,7 @@ export const fullOf = (bytes: number): [name: string, text: string][] => [
 ];
 
 /** A text in each place of a message that takes one. */
-export const shapesOf = (text: string) => [
+export const listShapes = (text: string) => [
   message({ role: "user", content: text }),
   message({ content: text }),
   message({ content: text, metadata: { kind: "thinking" } }),

@@ -15,7 +15,7 @@ function combine(messages: ReaderMessage[], metadata: Record<string, unknown> | 
   return combiner.result();
 }
 
-const linesOf = (messages: ReaderMessage[]) =>
+const toLines = (messages: ReaderMessage[]) =>
   combine(messages).files.map((file) => [
     file.path,
     toFileChange(file, newEffort()).lines.map(({ type, text }) => `${type} ${text}`),
@@ -23,7 +23,7 @@ const linesOf = (messages: ReaderMessage[]) =>
 
 test("what was changed twice is one change, and what came and went is none", () => {
   expect(
-    linesOf([
+    toLines([
       edit("/p/a.ts", "const a = 1;\nconst b = 1;", "const a = 2;\nconst b = 1;"),
       edit("/p/a.ts", "const a = 2;", "const a = 3;"),
       edit("/p/b.ts", "x", "y"),

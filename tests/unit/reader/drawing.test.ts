@@ -9,20 +9,20 @@ import { makeSegmentRows } from "../../../app/(app)/traces/[id]/segments/rows.ts
 import { message } from "./rendering";
 
 /** What is read for a segment of 100 messages of 10,000 characters at the positions 0 to 99. */
-function readOf(more: Partial<Read>, content = "a word ".repeat(1430)): Read {
+function makeRead(more: Partial<Read>, content = "a word ".repeat(1430)): Read {
   const messages = Array.from({ length: 100 }, (_, position) => message({ position, content }));
   return { messages, start: 0, end: 99, fixed: { start: true, end: true }, earlier: false, later: false, ...more };
 }
 
 describe("a segment that would cost too much", () => {
   test("ends sooner, and says that there is more", () => {
-    const segment = makeSegmentRows(readOf({}), false, 50_000);
+    const segment = makeSegmentRows(makeRead({}), false, 50_000);
     expect(segment).toMatchObject({ first: 0, last: 3, count: 4, earlier: false, later: true });
     expect(segment.rows.map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
   test("begins later where it is read backwards", () => {
-    expect(makeSegmentRows(readOf({ backwards: true }), false, 50_000)).toMatchObject({
+    expect(makeSegmentRows(makeRead({ backwards: true }), false, 50_000)).toMatchObject({
       first: 96,
       last: 99,
       earlier: true,
@@ -31,12 +31,12 @@ describe("a segment that would cost too much", () => {
   });
 
   test("keeps the message that was asked for, and some on both sides", () => {
-    const { first, last } = makeSegmentRows(readOf({ keep: 50 }), false, 60_000);
+    const { first, last } = makeSegmentRows(makeRead({ keep: 50 }), false, 60_000);
     expect([first, last]).toEqual([48, 52]);
   });
 
   test("is one message at least", () => {
-    expect(makeSegmentRows(readOf({}), false, 1)).toMatchObject({ first: 0, last: 0, count: 1, later: true });
+    expect(makeSegmentRows(makeRead({}), false, 1)).toMatchObject({ first: 0, last: 0, count: 1, later: true });
   });
 
   test("bodies that are loaded when they are opened cost nothing", () => {
@@ -44,12 +44,12 @@ describe("a segment that would cost too much", () => {
     const messages = Array.from({ length: 100 }, (_, position) =>
       message({ position, content: "line\n".repeat(2000), metadata: { tool } }),
     );
-    expect(makeSegmentRows(readOf({ messages }), false, 200_000)).toMatchObject({ count: 100 });
+    expect(makeSegmentRows(makeRead({ messages }), false, 200_000)).toMatchObject({ count: 100 });
   });
 
   test("is cut again where its HTML is long though its text is short", async () => {
     const view = { whose: { sharedAt: "/shared/x" }, zone: "UTC" };
-    const read = readOf({}, `|a|b|c|d\n|-|-|-|-\n${"|1|2|3|4\n".repeat(199)}`);
+    const read = makeRead({}, `|a|b|c|d\n|-|-|-|-\n${"|1|2|3|4\n".repeat(199)}`);
     const { html, count, later } = await operations.segment({ read, view, talk: false });
     expect(html.length).toBeLessThan(1_000_000);
     expect(count).toBeGreaterThan(1);

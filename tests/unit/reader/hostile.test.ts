@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import { makeOutline } from "#lib/transcript/outline";
 import { makeRows } from "#lib/transcript/rows";
 import { isLong } from "../../support/long.ts";
-import { bombs, drawnIn, fullOf, shapesOf, slowSegment } from "./bombs.ts";
-import { forbidden, tagsOf } from "./markup";
+import { bombs, drawnIn, listFull, listShapes, slowSegment } from "./bombs.ts";
+import { forbidden, listTags } from "./markup";
 import { everywhere, payloads } from "./payloads.ts";
 import { message, render, renderBody } from "./rendering";
 
@@ -54,7 +54,7 @@ test("JSON in a text that is nested deeper than any input is drawn as text", asy
 
 test("a link is one only where it leads to the web or to a mailbox", async () => {
   const html = await render([message({ content: Object.values(payloads).join("\n\n") })]);
-  const links = tagsOf(html).filter(({ name, attributes }) => name === "a" && attributes.rel !== undefined);
+  const links = listTags(html).filter(({ name, attributes }) => name === "a" && attributes.rel !== undefined);
   expect(links.length).toBeGreaterThan(5);
   for (const { attributes } of links)
     expect(attributes).toMatchObject({ href: expect.stringMatching(/^(https?:|mailto:)/i) });
@@ -74,10 +74,10 @@ describe("what is made to take long", () => {
 
   // More than is drawn at a time of its rest; in long tests each in every shape.
   const kilobytes = isLong ? 200 : 140;
-  test.each(fullOf(kilobytes * 1024).map(([name, text], index) => [name, text, index] as const))(
+  test.each(listFull(kilobytes * 1024).map(([name, text], index) => [name, text, index] as const))(
     `a message of ${kilobytes} KB %s: a page of it, and its rest in slices`,
     async (_, text, index) => {
-      for (const shape of shapesOf(text).filter((_, at) => isLong || (at + index) % 2 === 0)) {
+      for (const shape of listShapes(text).filter((_, at) => isLong || (at + index) % 2 === 0)) {
         expect((await render([shape])).length).toBeLessThan(200_000);
         expect((await renderBody([shape])).length).toBeLessThan(1_500_000);
       }

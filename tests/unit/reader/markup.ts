@@ -9,7 +9,7 @@ const attribute = / ([^\s"<>/=]+)(?:="([^"<]*)")?/g;
  *
  * @throws where a "<" begins no tag of that form, so that nothing can hide between the tags
  */
-export function tagsOf(html: string): Tag[] {
+export function listTags(html: string): Tag[] {
   const tags: Tag[] = [];
   for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", tag.lastIndex)) {
     tag.lastIndex = at;
@@ -45,7 +45,7 @@ const ids = /^m\d+(?:-[\w-]+|$)/;
 
 /** What of some HTML is not on the lists of what a message may be drawn with. */
 export function forbidden(html: string): string[] {
-  return tagsOf(html).flatMap(({ name, attributes: given }) => [
+  return listTags(html).flatMap(({ name, attributes: given }) => [
     ...(elements.has(name) ? [] : [`<${name}>`]),
     ...Object.entries(given).flatMap(([key, value]) => {
       if (!attributes.has(key)) return [`${name} ${key}=${value.slice(0, 50)}`];

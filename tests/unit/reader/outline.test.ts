@@ -26,11 +26,26 @@ test("the outline has turns, files with their changes, and failures with the cal
       },
     ],
     fileCount: 1,
-    errors: [{ position: at[1], title: "make" }],
+    errors: [{ position: at[1], title: "make", message: "Exit code 2" }],
     agents: [],
     gaps: [],
     span: { first: at[0], last: at.at(-1) },
   });
+});
+
+test.each([
+  [
+    "Exit code 1\n> app@1.0.0 build\n\nsrc/a.ts(3,1): error TS2304: Cannot find name 'x'.",
+    "src/a.ts(3,1): error TS2304: Cannot find name 'x'.",
+  ],
+  ["Exit code 1\n1 issues:\n* gofmt: 1", "1 issues:"],
+  ["Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'b'", "KeyError: 'b'"],
+  ["\u001b[31mFAIL\u001b[0m tests/a.test.ts\nAssertionError: expected 1 to be 2", "FAIL tests/a.test.ts"],
+  ["<tool_use_error>File does not exist.</tool_use_error>", "File does not exist."],
+  ["Exit code 7", "Exit code 7"],
+])("an error is named by the line that says why: %j", (output, why) => {
+  const failed = message({ metadata: { tool: { name: "Bash", input: { command: "x" }, output, isError: true } } });
+  expect(makeOutline([failed]).errors).toMatchObject([{ title: "x", message: why }]);
 });
 
 test("a turn is called by what the person wants, not by what was pasted before it", () => {

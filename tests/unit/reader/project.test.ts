@@ -119,7 +119,7 @@ describe("a folder", () => {
 });
 
 describe("one folder is one project in every spelling", () => {
-  const keyOf = (cwd: string) =>
+  const makeKey = (cwd: string) =>
     listProjectSigns({ project: null, machine: "desk", metadata: { cwd } }).map(({ value }) => value);
 
   test.each([
@@ -140,7 +140,7 @@ describe("one folder is one project in every spelling", () => {
     "/c/Work/Notes",
     "/cygdrive/c/work/notes",
   ])("of Windows: %s", (cwd) => {
-    expect(keyOf(cwd)).toEqual(["C:/work/notes"]);
+    expect(makeKey(cwd)).toEqual(["C:/work/notes"]);
   });
 
   test.each([
@@ -150,24 +150,24 @@ describe("one folder is one project in every spelling", () => {
     "//wsl.localhost/Debian/home/ada/Notes",
     "\\\\?\\UNC\\wsl.localhost\\Debian\\home\\ada\\Notes",
   ])("of WSL: %s", (cwd) => {
-    expect(keyOf(cwd)).toEqual(["/home/ada/Notes"]);
+    expect(makeKey(cwd)).toEqual(["/home/ada/Notes"]);
   });
 
   test.each(["\\\\NAS\\Code\\engine", "\\\\?\\UNC\\nas\\code\\Engine", "\\\\nas/code/engine/"])(
     "of a share: %s",
     (cwd) => {
-      expect(keyOf(cwd)).toEqual(["//nas/code/engine"]);
+      expect(makeKey(cwd)).toEqual(["//nas/code/engine"]);
     },
   );
 
   test("of macOS, which may take characters apart", () => {
-    expect(keyOf("/Users/ada/Cafe\u0301")).toEqual(["/Users/ada/Caf\u00e9"]);
-    expect(keyOf("/Users/ada/Caf\u00e9")).toEqual(["/Users/ada/Caf\u00e9"]);
+    expect(makeKey("/Users/ada/Cafe\u0301")).toEqual(["/Users/ada/Caf\u00e9"]);
+    expect(makeKey("/Users/ada/Caf\u00e9")).toEqual(["/Users/ada/Caf\u00e9"]);
   });
 
   test("and others are others, with their own case", () => {
     const others = ["/home/ada/notes", "/home/ada/Notes", "D:\\work\\notes", "/mnt/data/work", "/mnt/c", "/c", "/"];
-    expect(others.flatMap(keyOf)).toEqual([
+    expect(others.flatMap(makeKey)).toEqual([
       ...["/home/ada/notes", "/home/ada/Notes", "D:/work/notes", "/mnt/data/work", "/mnt/c", "/c"],
     ]);
     expect(parseFolder("/c/Work/Notes")).toEqual({ path: "C:/Work/Notes", name: "Notes" });

@@ -43,17 +43,17 @@ describe("what a person wrote", () => {
   });
 
   test("shows images that came in it, and none from elsewhere", async () => {
-    const urlOf = (sample: Sample) => `data:image/png;base64,${sample.bytes.toString("base64")}`;
-    const data = urlOf(makePng());
+    const makeUrl = (sample: Sample) => `data:image/png;base64,${sample.bytes.toString("base64")}`;
+    const data = makeUrl(makePng());
     const html = await render([said(`Look:\n![shot](${data})\nand ![far](https://example.org/a.png)`)]);
     expect(html).toContain(`<img src="${data}" alt="shot" class="image">`);
     expect(html.match(/<img/g)).toHaveLength(1);
     const svg = await render([said("![x](data:image/svg+xml;base64,PHN2Zz4=)")]);
     expect(svg).not.toContain("<img");
-    const large = await render([said(`![big](${urlOf(makePng({ extra: 300_000 }))})`)]);
+    const large = await render([said(`![big](${makeUrl(makePng({ extra: 300_000 }))})`)]);
     expect(large).toContain("big, 294 KB");
     expect(large.length).toBeLessThan(5000);
-    const vast = await render([said(`Look:\n![vast](${urlOf(makePng({ told: 30_000_000 }))})`)]);
+    const vast = await render([said(`Look:\n![vast](${makeUrl(makePng({ told: 30_000_000 }))})`)]);
     expect(vast).toContain("[image: image/png, 1 KiB]");
     expect(vast).not.toContain("<img");
   });

@@ -10,10 +10,10 @@ const printed = (text: string, head = "Script completed") => ({
 });
 
 test("a script with one call that is written out stands for that call, however its argument is written", () => {
-  const inputOf = (argument: string) => plainCall(exec(`text((await tools.exec_command(${argument})).output)`)).input;
-  expect(inputOf(`{"cmd":"ls \\"a b\\"","login":true}`)).toEqual({ cmd: 'ls "a b"', login: true });
-  expect(inputOf("{ cmd: 'it\\'s', yield_time_ms: 250, }")).toEqual({ cmd: "it's", yield_time_ms: 250 });
-  expect(inputOf("{cmd:`one\ntwo \\u00e9`, prefix_rule: ['git', \"pull\"], tty: null}")).toEqual({
+  const getInput = (argument: string) => plainCall(exec(`text((await tools.exec_command(${argument})).output)`)).input;
+  expect(getInput(`{"cmd":"ls \\"a b\\"","login":true}`)).toEqual({ cmd: 'ls "a b"', login: true });
+  expect(getInput("{ cmd: 'it\\'s', yield_time_ms: 250, }")).toEqual({ cmd: "it's", yield_time_ms: 250 });
+  expect(getInput("{cmd:`one\ntwo \\u00e9`, prefix_rule: ['git', \"pull\"], tty: null}")).toEqual({
     ...{ cmd: "one\ntwo é", prefix_rule: ["git", "pull"], tty: null },
   });
   expect(plainCall(exec("await tools.apply_patch(`*** Begin Patch\\n*** End Patch`);"))).toMatchObject({

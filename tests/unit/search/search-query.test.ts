@@ -5,7 +5,7 @@ import { forEachTerm } from "#lib/search/index/terms";
 import { findIn } from "#lib/search/index/unit";
 import { findQueryProblem, parseQuery } from "#lib/search/query";
 
-function termsOf(text: string): Set<number> {
+function getTerms(text: string): Set<number> {
   const terms = new Set<number>();
   forEachTerm(text, (term) => terms.add(term));
   return terms;
@@ -14,7 +14,7 @@ function termsOf(text: string): Set<number> {
 /** Whether the index has all of a query's terms of a text, and the text all of its words and phrases. */
 function isFound(text: string, q: string) {
   const query = parseQuery(q);
-  const terms = termsOf(text);
+  const terms = getTerms(text);
   return {
     byTerms: query.units.every(({ alternatives }) =>
       alternatives.some((form) => form.every((term) => terms.has(term))),
@@ -82,7 +82,7 @@ describe("a query", () => {
     expect(isFound("call renameSha256OfEveryTraceInTheStore()", "every")).toEqual(found);
     const random = "EtgECkYICxgCKkA0lqZpRuDozkyvrhXlfhrBB7HlegUb2nFyHR4x";
     expect(isFound(`signature ${random}`, random)).toEqual(found);
-    expect(termsOf(random).size).toBe(1);
+    expect(getTerms(random).size).toBe(1);
   });
 
   test.each(["", "   ", '"', '""', "-> => !!", "\u0000", "“”"])("of no word is refused: %j", (q) => {

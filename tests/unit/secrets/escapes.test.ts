@@ -5,8 +5,8 @@ import { Masker } from "#lib/masking/masker";
 import { formed } from "./made-up.ts";
 
 const password = "Tr0ub4dor&3x";
-const secretOf = (kind: string) => formed.find(([id]) => id === kind)?.[1] ?? "";
-const github = secretOf("github");
+const getSecret = (kind: string) => formed.find(([id]) => id === kind)?.[1] ?? "";
+const github = getSecret("github");
 const body = "aB3dE5fG7hJ9/L1mN2pQ4rS6tU8vW0xY1zA2pQ4rS6tU8vW0xY1zA2aB3/E5fG7h";
 const pem = (begin: string) =>
   [1, 2, 3].reduce((text) => `${text}\n${begin}${body}`, `${begin}-----BEGIN PRIVATE KEY-----`) +
@@ -28,7 +28,7 @@ const written: [string, (text: string) => string][] = [
 ];
 const texts: [string, string][] = [
   [`DATABASE_URL=postgres://ada:${password.replace("&", "")}@db.internal:5432/app`, password.replace("&", "")],
-  [`see ${secretOf("slack-webhook")} there`, secretOf("slack-webhook").slice(-12)],
+  [`see ${getSecret("slack-webhook")} there`, getSecret("slack-webhook").slice(-12)],
   [`<password>${password.replace("&", "")}</password>`, password.replace("&", "")],
   [`{"password":"${password.replace("&", "")}"}`, password.replace("&", "")],
   [`cat key.pem\n${pem("")}\ndone`, body.slice(20, 40)],

@@ -35,7 +35,7 @@ export function fill(chars: number, next: () => string): string {
 }
 
 /** Blocks of a text: prose, with characters of two units, and secrets one right after the other. */
-function blocksOf(random: () => number): () => string {
+function getBlocks(random: () => number): () => string {
   const pick = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)] as T;
   const upTo = (count: number) => Math.floor(random() * count);
   const between = () => pick(["\n", " ", "\n\n", " \u{1f600} "]);
@@ -56,7 +56,7 @@ function blocksOf(random: () => number): () => string {
 /** Masks secrets and prose in any order, in pieces of any size. @param size in MiB, and so much more at random. @returns how long the text was */
 export async function expectMaskedAsInOne(seed: number, [least, more]: [number, number]): Promise<number> {
   const random = makeRandom(seed);
-  const text = fill((least + random() * more) * KiB * KiB, blocksOf(random));
+  const text = fill((least + random() * more) * KiB * KiB, getBlocks(random));
   const maxSize = [700, 30 * KiB, 300 * KiB, KiB * KiB][seed % 4] ?? 1;
   const parts = await inPieces(text, () => 1 + Math.floor(random() * maxSize));
   expect(parts.join("") === maskForOthers(text)).toBe(true);

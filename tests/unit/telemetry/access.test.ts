@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { routeFinder } from "#lib/observability/access";
 
-const routeOf = routeFinder({
+const getRoute = routeFinder({
   staticRoutes: [{ page: "/" }, { page: "/api/ingest" }, { page: "/traces" }],
   dynamicRoutes: [
     { page: "/api/auth/[...all]", regex: "^/api/auth/(.+?)(?:/)?$" },
@@ -25,5 +25,5 @@ test.each([
   ["/nothing/secret", "unknown"],
   ["*", "unknown"],
 ])("%s is logged as %s", (url, pattern) => {
-  expect(routeOf(url)).toBe(pattern);
+  expect(getRoute(url)).toBe(pattern);
 });

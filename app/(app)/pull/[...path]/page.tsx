@@ -89,14 +89,14 @@ function Sums({ report }: { report: PullRequestReport }) {
       <dl className="flex flex-wrap gap-x-8 gap-y-3">
         <div>
           <dt className="text-code text-muted">Cost</dt>
-          <dd className="font-semibold text-title sm:text-figure">
+          <dd className="font-semibold text-section sm:text-figure">
             {costNano > 0 || usage.unpricedTokens === 0 ? formatMoney(costNano) : "unpriced"}
             {usage.unpricedTokens > 0 && costNano > 0 && <span className="text-muted text-ui"> + unpriced</span>}
           </dd>
         </div>
         <div>
           <dt className="text-code text-muted">Tokens</dt>
-          <dd className="font-semibold text-title sm:text-figure">
+          <dd className="font-semibold text-section sm:text-figure">
             <span title={formatCount(usage.inputTokens + cached + usage.outputTokens)}>
               {formatCompact(usage.inputTokens + cached + usage.outputTokens)}
             </span>
@@ -104,7 +104,7 @@ function Sums({ report }: { report: PullRequestReport }) {
         </div>
         <div>
           <dt className="text-code text-muted">Sessions</dt>
-          <dd className="font-semibold text-title sm:text-figure">
+          <dd className="font-semibold text-section sm:text-figure">
             {formatCount(sessionCount)}
             {subagentCount > 0 && (
               <span className="text-muted text-ui"> + {formatQuantity(subagentCount, "sub-agent")}</span>
@@ -113,7 +113,7 @@ function Sums({ report }: { report: PullRequestReport }) {
         </div>
         <div>
           <dt className="text-code text-muted">Files changed</dt>
-          <dd className="font-semibold text-title sm:text-figure">
+          <dd className="font-semibold text-section sm:text-figure">
             {formatCount(report.filesChanged)}
             {report.linesAdded + report.linesRemoved > 0 && (
               <span className="text-muted text-ui" title="Lines changed by all edits">

@@ -7,6 +7,7 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/core/errors";
 import { describeOriginal } from "#lib/originals/queries";
 import type { Selection } from "#lib/search/sql/selection";
+import { readEvidence } from "#lib/traces/evidence";
 import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
 import { getTrace, neighbours, type Trace } from "#lib/traces/queries";
 import { readStanding } from "#lib/traces/standing";
@@ -17,10 +18,10 @@ import type { SearchParams } from "../../../components/shell/pages";
 import { readerZone } from "../../../components/shell/preferences";
 import { listed as listedBy, readListParams } from "../filters/filters";
 import { listHref } from "../hrefs";
+import { CameOfIt } from "./facts/came-of-it";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/family";
-import { LinkedPullRequests } from "./facts/pull-requests";
 import { listResumeWays } from "./facts/resume";
 import { type Links, parseFilter, readerHref } from "./frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
@@ -40,11 +41,12 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
-  const [trace, { segment, talk, opened }, kin, circumstances] = await Promise.all([
+  const [trace, { segment, talk, opened }, kin, circumstances, evidence] = await Promise.all([
     ownTrace(id),
     readView(user.id, id, query),
     readFamilyKin(user.id, id),
     readCircumstances(user.id, id),
+    ownTrace(id).then(({ metadata }) => readEvidence(user.id, id, metadata?.repository)),
   ]);
   const copy = await describeOriginal(user.id, { source: trace.source, sourceId: trace.sourceId });
   const resume = listResumeWays(trace, Boolean(copy));
@@ -56,10 +58,11 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         trace={trace}
         kin={{ ...kin, own: sumOwn(trace) }}
         circumstances={circumstances}
+        branches={evidence.branches}
         resume={resume}
         deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}
       />
-      <LinkedPullRequests userId={user.id} traceId={id} remote={trace.metadata?.repository} />
+      <CameOfIt evidence={evidence} />
       {opened && (
         <Notice tone="info">
           <p>The linked message is not part of the conversation, so everything is shown.</p>
@@ -70,7 +73,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (!segment) return <Empty trace={trace} facts={facts} />;
   const { at } = parseSegmentRequest(query) as { at?: number };
   return (
-    <div className="-my-6">
+    <div className="reader -my-6">
       <OwnReader
         key={`${id} ${zone}`} // keeps no state across sessions or time zones
         traceId={id}
@@ -138,9 +141,6 @@ async function makeReaderLinks(
 function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
   return (
     <div className="flex flex-col gap-4">
-      <h1 className="font-semibold text-title" title={trace.title ?? undefined}>
-        {getPageTitle(trace)}
-      </h1>
       {facts}
       <p className="py-8 text-muted">
         {trace.messageCount === 0 ? "This session has no messages." : "No messages here."}{" "}

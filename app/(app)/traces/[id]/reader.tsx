@@ -58,7 +58,8 @@ export function Reader({ talk: firstView, ...given }: ReaderProps) {
   const list = useRef<HTMLDivElement>(null);
   const [panel, setPanel] = useState({ menu: false, rail: true });
   const { status, say, copy } = useClipboard();
-  const messages = useMessages(props, list);
+  const [isFollowing, setFollowing] = useState(true);
+  const messages = useMessages(props, list, isFollowing);
   const { segments, jump, remeasure } = messages;
   const { go, toEdge, toView: toViewAt, save } = useAddress({ list, jump, at, talk, setTalk });
   const look = useCallback((position: number) => jump({ position, quiet: true, near: true }), [jump]);
@@ -85,6 +86,10 @@ export function Reader({ talk: firstView, ...given }: ReaderProps) {
     toViewAt(view, placeHref(supply.page, { ...filter, at, ...(view === "talk" && { view }) }));
   };
   const toggleRail = () => setPanel((now) => ({ ...now, rail: !now.rail }));
+  const toggleFollowing = () => {
+    setFollowing(!isFollowing);
+    if (!isFollowing) toEdge("end");
+  };
   const setMenu = (menu: boolean) => setPanel((now) => ({ ...now, menu }));
   const toggleOutline = () => (window.innerWidth >= 1024 ? toggleRail() : setMenu(!panel.menu));
   const share = sharing(frame, list);
@@ -99,6 +104,7 @@ export function Reader({ talk: firstView, ...given }: ReaderProps) {
         first={props.initial.before + 1}
         total={props.total + messages.growth.messages}
         standing={messages.growth}
+        following={{ isOn: isFollowing, onToggle: toggleFollowing }}
         find={traceId === undefined ? undefined : find}
         onOutline={toggleRail}
         onView={toView}
@@ -118,6 +124,7 @@ export function Reader({ talk: firstView, ...given }: ReaderProps) {
 function useMessages(
   { supply, traceId, talk, initial, standing }: ReaderProps,
   list: RefObject<HTMLDivElement | null>,
+  isFollowing: boolean,
 ) {
   const shown = useSegments({ list, supply, talk, initial, onHidden: showHidden });
   const { observe, remeasure, noteAnchor } = useHeights(list);
@@ -137,8 +144,8 @@ function useMessages(
   const { follow } = shown;
   useEffect(() => {
     const isStill = () => isAtEnd(list.current);
-    if (growth.messages > 0 && isStill()) follow(isStill);
-  }, [growth.messages, follow, list]);
+    if (isFollowing && growth.messages > 0 && isStill()) follow(isStill);
+  }, [growth.messages, isFollowing, follow, list]);
   const isPartlyLoaded = Boolean(segments[0]?.earlier || last?.later);
   return { ...shown, onMount, remeasure, noteAnchor, growth, isPartlyLoaded };
 }

@@ -1,4 +1,4 @@
-import { makeMonogram } from "../../../components/values/agent-icon";
+import { getAgentColor, makeMonogram } from "../../../components/values/agent-icon";
 
 export const originWords = { subagent: "Sub-agent of", fork: "Fork of", continuation: "Continues" } as const;
 
@@ -54,7 +54,7 @@ function BelowSession({
 }) {
   return (
     <li className="session">
-      <span role="img" aria-label={source} title={source} className="monogram">
+      <span role="img" aria-label={source} title={source} className={`monogram ${getAgentColor(source)}`}>
         {makeMonogram(source)}
       </span>
       <a data-row href={`/traces/${id}`} aria-describedby={`x${id}`} className="quiet-link">

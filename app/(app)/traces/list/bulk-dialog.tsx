@@ -26,7 +26,7 @@ export function BulkDialog({ title, children, action, onSubmit, onClose }: Props
         onSubmit={(event) => onSubmit(new FormData(event.currentTarget))}
         className="flex flex-col gap-4"
       >
-        <h2 className="font-semibold text-title">{title}</h2>
+        <h2 className="font-semibold text-section">{title}</h2>
         {children}
         <div className="flex justify-end gap-2">
           <button type="button" className="button" onClick={() => dialog.current?.close()}>

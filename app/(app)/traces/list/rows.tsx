@@ -1,6 +1,7 @@
 "use client";
 import { useState } from "react";
 import type { Excerpts } from "#lib/search/excerpts";
+import { getAgentColor } from "../../../components/values/agent-icon";
 import { longTime } from "../../../components/values/date-format";
 import { type GivenFilters, listHref, pullHref, traceHref } from "../hrefs";
 import { type Below, BelowFold } from "./below";
@@ -140,11 +141,11 @@ function Facts({ row, given }: FactsProps) {
   return (
     <>
       {monogram ? (
-        <span role="img" aria-label={source} title={source} className="monogram">
+        <span role="img" aria-label={source} title={source} className={`monogram ${getAgentColor(source)}`}>
           {monogram}
         </span>
       ) : (
-        <svg role="img" aria-label={source} className="agent">
+        <svg role="img" aria-label={source} className={`agent ${getAgentColor(source)}`}>
           <use href={`/agents.svg#${icon ?? source}`} />
         </svg>
       )}

@@ -1,7 +1,14 @@
-const fills = ["fill-accent", "fill-warn", "fill-thinking", "fill-ok", "fill-subagent", "fill-tool"] as const;
+import { getAgentColor } from "../../../components/values/agent-icon";
 
-/** The last colour is for the sum of the others. */
-export const getFill = (place: number): string => fills[place] ?? "fill-tool";
+const fills = ["fill-chart-1", "fill-chart-2", "fill-chart-3", "fill-chart-4", "fill-chart-5"] as const;
+
+/**
+ * The last colour is for the sum of the others.
+ *
+ * @param agent has its own colour
+ */
+export const getFill = (place: number, agent?: string): string =>
+  agent === undefined ? (fills[place] ?? "fill-chart-6") : `fill-(--agent) ${getAgentColor(agent)}`;
 
 /** Parts are listed from the bottom up. */
 export type Column = {
@@ -13,10 +20,10 @@ export type Column = {
   unfinished: boolean;
 };
 
-export function Swatch({ place }: { place: number }) {
+export function Swatch({ fill }: { fill: string }) {
   return (
     <svg aria-hidden="true" viewBox="0 0 10 10" className="size-2.5 shrink-0">
-      <rect width="10" height="10" rx="2" className={getFill(place)} />
+      <rect width="10" height="10" rx="2" className={fill} />
     </svg>
   );
 }

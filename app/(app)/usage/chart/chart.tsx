@@ -1,13 +1,16 @@
 import { csvHref, type Measure, tracesHref, type UsageRequest } from "../range";
 import type { Bar, Chart } from "../shape";
 import { axisAmounts, dayText, describeFinding, exactAmount, formatAmount, shortAmount, spanText } from "../words";
-import { Hatch, Swatch } from "./bars";
+import { getFill, Hatch, Swatch } from "./bars";
 import { LiveBars } from "./live-bars";
 
 type Props = { chart: Chart; request: UsageRequest; measure: Measure; zone: string };
 
 export function UsageChart({ chart, request, measure, zone }: Props) {
   const { series, bars, top } = chart;
+  const fills = series.map(({ value, rest }, place) =>
+    getFill(rest ? series.length : place, request.by === "source" && !rest && value !== null ? value : undefined),
+  );
   const columns = bars.map((bar) => drawColumn(bar, chart, request, measure));
   const steps = [4, 3, 2, 1, 0].map((step) => (top / 4) * step);
   const marks = axisAmounts(steps, measure);
@@ -19,7 +22,7 @@ export function UsageChart({ chart, request, measure, zone }: Props) {
       <ul className="flex flex-wrap gap-x-4 gap-y-1 text-code">
         {series.map(({ key, name, total }, place) => (
           <li key={key ?? name} className="flex min-w-0 items-center gap-1.5">
-            <Swatch place={place} />
+            <Swatch fill={fills[place] ?? ""} />
             <span className="max-w-60 truncate">{name}</span>
             <span className="text-muted">{shortAmount(total, measure)}</span>
           </li>
@@ -49,7 +52,7 @@ export function UsageChart({ chart, request, measure, zone }: Props) {
               />
             ))}
           </svg>
-          <LiveBars columns={columns} names={series.map(({ name }) => name)} top={top} />
+          <LiveBars columns={columns} names={series.map(({ name }) => name)} fills={fills} top={top} />
         </div>
         <p aria-hidden="true" className="col-start-2 flex justify-between pt-1">
           <span>{dayText(request.from, longer)}</span>

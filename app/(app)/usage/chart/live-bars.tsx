@@ -2,14 +2,14 @@
 import { Toolbar } from "@base-ui/react/toolbar";
 import { Tooltip } from "@base-ui/react/tooltip";
 import { useState } from "react";
-import { type Column, getFill, Swatch } from "./bars";
+import { type Column, Swatch } from "./bars";
 
 /** The share of its slot that a bar leaves free. */
 const gap = 0.15;
 
-type Props = { columns: Column[]; names: string[]; top: number };
+type Props = { columns: Column[]; names: string[]; fills: string[]; top: number };
 
-export function LiveBars({ columns, names, top }: Props) {
+export function LiveBars({ columns, names, fills, top }: Props) {
   const [tip] = useState(() => Tooltip.createHandle<Column>());
   const width = 100 / columns.length;
   return (
@@ -31,7 +31,7 @@ export function LiveBars({ columns, names, top }: Props) {
               height="100%"
               className="fill-transparent group-hover:fill-text/10"
             />
-            <Parts column={column} names={names} top={top} x={width * (index + gap / 2)} width={width * (1 - gap)} />
+            <Parts {...{ column, names, fills, top }} x={width * (index + gap / 2)} width={width * (1 - gap)} />
           </Tooltip.Trigger>
         ))}
       </svg>
@@ -39,7 +39,7 @@ export function LiveBars({ columns, names, top }: Props) {
         {({ payload }) => (
           <Tooltip.Portal>
             <Tooltip.Positioner side="right" sideOffset={8}>
-              <Tooltip.Popup>{payload && <Tip column={payload} names={names} />}</Tooltip.Popup>
+              <Tooltip.Popup>{payload && <Tip column={payload} names={names} fills={fills} />}</Tooltip.Popup>
             </Tooltip.Positioner>
           </Tooltip.Portal>
         )}
@@ -51,7 +51,7 @@ export function LiveBars({ columns, names, top }: Props) {
 type PartsProps = Omit<Props, "columns"> & { column: Column; x: number; width: number };
 
 /** A line in the page's colour separates the parts. */
-function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, top, x, width }: PartsProps) {
+function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, fills, top, x, width }: PartsProps) {
   let below = 0;
   return names.map((name, place) => {
     const amount = amounts[place] ?? 0;
@@ -68,7 +68,7 @@ function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, to
         aria-label={`${label}, ${name}: ${texts[place]}`}
         className="hover:opacity-80"
       >
-        <rect {...box} className={`${getFill(place)} stroke-1 stroke-page`} />
+        <rect {...box} className={`${fills[place]} stroke-1 stroke-page`} />
         {unfinished && <rect {...box} fill="url(#hatch)" />}
       </Toolbar.Link>
     );
@@ -85,7 +85,9 @@ function HatchPattern() {
   );
 }
 
-function Tip({ column: { label, total, texts, amounts }, names }: { column: Column; names: string[] }) {
+type TipProps = Pick<Props, "names" | "fills"> & { column: Column };
+
+function Tip({ column: { label, total, texts, amounts }, names, fills }: TipProps) {
   return (
     <div className="rounded-block border border-hairline bg-overlay px-3 py-2 text-code text-text shadow-lg">
       <p className="pb-1 font-medium">{label}</p>
@@ -94,7 +96,7 @@ function Tip({ column: { label, total, texts, amounts }, names }: { column: Colu
           if (!amounts[place]) return null;
           return (
             <li key={name} className="flex items-center gap-1.5">
-              <Swatch place={place} />
+              <Swatch fill={fills[place] ?? ""} />
               <span className="max-w-48 truncate">{name}</span>
               <span className="ml-auto pl-4">{texts[place]}</span>
             </li>

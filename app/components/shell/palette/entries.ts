@@ -43,6 +43,8 @@ export function openActions(): PaletteEntry[] {
 function press(element: HTMLElement): void {
   element.click();
   if (element.tagName !== "SUMMARY") return;
+  const menu = element.parentElement?.parentElement?.closest("details");
+  if (menu) menu.open = true;
   element.parentElement?.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
 }
 

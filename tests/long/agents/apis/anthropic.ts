@@ -9,7 +9,7 @@ import {
   hold,
   pieces,
   type Turn,
-  textOf,
+  toText,
 } from "./api.ts";
 
 type Block = { type: string; text?: string; tool_use_id?: string; content?: unknown; is_error?: boolean };
@@ -32,11 +32,11 @@ export const anthropic: Api = {
       const blocks = typeof content === "string" ? [] : content.filter(({ type }) => type === "tool_result");
       const results = blocks.map((block) => ({
         callId: block.tool_use_id,
-        text: textOf(block.content),
+        text: toText(block.content),
         isError: block.is_error === true,
         pictures: hashPictures(block.content),
       }));
-      addTurn(turns, role === "assistant" ? "assistant" : "user", textOf(content), results);
+      addTurn(turns, role === "assistant" ? "assistant" : "user", toText(content), results);
     }
     const tools = (body.tools ?? []).map((tool) => ({
       name: tool.name,
@@ -44,7 +44,7 @@ export const anthropic: Api = {
       schema: tool.input_schema,
     }));
     const form = JSON.stringify(body.output_config ?? body.output_format ?? "");
-    return { model: body.model, streams: body.stream === true, system: textOf(body.system), turns, tools, form };
+    return { model: body.model, streams: body.stream === true, system: toText(body.system), turns, tools, form };
   },
   *write(answer, streams) {
     const message = {
@@ -54,9 +54,9 @@ export const anthropic: Api = {
       model: answer.model,
       stop_reason: answer.isCutOff ? "max_tokens" : answer.calls.length > 0 ? "tool_use" : "end_turn",
       stop_sequence: null,
-      usage: usageOf(answer),
+      usage: getUsage(answer),
     };
-    const content = blocksOf(answer);
+    const content = getBlocks(answer);
     if (!streams) return yield JSON.stringify({ ...message, content });
     const usage = { ...message.usage, output_tokens: 1 };
     yield named("message_start", { message: { ...message, stop_reason: null, content: [], usage } });
@@ -73,7 +73,7 @@ export const anthropic: Api = {
 
 const named = (type: string, fields: object) => event({ type, ...fields }, type);
 
-function usageOf({ tokens }: Answer) {
+function getUsage({ tokens }: Answer) {
   return {
     input_tokens: tokens.input,
     output_tokens: tokens.output + tokens.reasoning,
@@ -88,7 +88,7 @@ function usageOf({ tokens }: Answer) {
   };
 }
 
-function blocksOf({ id, thinking, text, calls }: Answer) {
+function getBlocks({ id, thinking, text, calls }: Answer) {
   const signature = Buffer.from(`signed ${id}`).toString("base64");
   return [
     ...(thinking ? [{ type: "thinking" as const, thinking, signature }] : []),
@@ -97,7 +97,7 @@ function blocksOf({ id, thinking, text, calls }: Answer) {
   ];
 }
 
-function* streamBlock(block: ReturnType<typeof blocksOf>[number], index: number) {
+function* streamBlock(block: ReturnType<typeof getBlocks>[number], index: number) {
   const delta = (fields: object) => named("content_block_delta", { index, delta: fields });
   const empty = { text: { text: "" }, thinking: { thinking: "", signature: "" }, tool_use: { input: {} } };
   yield named("content_block_start", { index, content_block: { ...block, ...empty[block.type] } });

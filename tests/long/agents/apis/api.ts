@@ -78,7 +78,7 @@ export const event = (data: unknown, name?: string): string =>
   `${name ? `event: ${name}\n` : ""}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
 /** A content's text: all of it is one, or its blocks have texts. */
-export function textOf(content: unknown): string {
+export function toText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content

@@ -9,7 +9,7 @@ import {
   hold,
   pieces,
   type Turn,
-  textOf,
+  toText,
 } from "./api.ts";
 
 type Body = {
@@ -29,7 +29,7 @@ export const chat: Api = {
     const turns: Turn[] = [];
     const system: string[] = [];
     for (const { role, content, tool_call_id: callId } of body.messages ?? []) {
-      const text = textOf(content);
+      const text = toText(content);
       if (role === "tool") addTurn(turns, "user", "", [{ callId, text, pictures: hashPictures(content) }]);
       else if (role === "user" || role === "assistant") addTurn(turns, role, text);
       else system.push(text);
@@ -51,7 +51,7 @@ export const chat: Api = {
       function: { name, arguments: JSON.stringify(input) },
     }));
     const finish_reason = answer.isCutOff ? "length" : tool_calls.length > 0 ? "tool_calls" : "stop";
-    const usage = usageOf(answer);
+    const usage = getUsage(answer);
     if (!streams) {
       const message = {
         role: "assistant",
@@ -76,7 +76,7 @@ export const chat: Api = {
   failure: (status) => ({ error: { type: "server_error", code: null, message: `The stand-in answers ${status}` } }),
 };
 
-function usageOf({ tokens }: Answer) {
+function getUsage({ tokens }: Answer) {
   const prompt_tokens = tokens.input + tokens.cacheRead;
   const completion_tokens = tokens.output + tokens.reasoning;
   return {

@@ -9,7 +9,7 @@ import {
   hold,
   type Tool,
   type Turn,
-  textOf,
+  toText,
 } from "./api.ts";
 
 type ToolJson = {
@@ -39,19 +39,19 @@ export const responses: Api = {
     const turns: Turn[] = [];
     for (const { type = "message", role, content, call_id: callId, output } of input) {
       if (type.endsWith("_output")) {
-        addTurn(turns, "user", "", [{ callId, text: textOf(output), pictures: hashPictures(output) }]);
-      } else if (role === "assistant" || answers.has(type)) addTurn(turns, "assistant", textOf(content));
-      else if (role === "user") addTurn(turns, "user", textOf(content));
+        addTurn(turns, "user", "", [{ callId, text: toText(output), pictures: hashPictures(output) }]);
+      } else if (role === "assistant" || answers.has(type)) addTurn(turns, "assistant", toText(content));
+      else if (role === "user") addTurn(turns, "user", toText(content));
       // A message to another agent comes back as the model wrote it; here it is not really encrypted.
-      else if (type === "agent_message") addTurn(turns, "user", textOf(opened(content)));
+      else if (type === "agent_message") addTurn(turns, "user", toText(opened(content)));
     }
     const listed = [...(body.tools ?? []), ...input.flatMap((item) => item.tools ?? [])];
     const form = JSON.stringify(body.text?.format ?? "");
     const streams = body.stream === true;
-    return { model: body.model, streams, system: body.instructions ?? "", turns, tools: toolsOf(listed), form };
+    return { model: body.model, streams, system: body.instructions ?? "", turns, tools: listTools(listed), form };
   },
   *write(answer, streams) {
-    const output = itemsOf(answer);
+    const output = listItems(answer);
     const whole = {
       id: `resp_${answer.id}`,
       object: "response",
@@ -60,7 +60,7 @@ export const responses: Api = {
       status: answer.isCutOff ? "incomplete" : "completed",
       incomplete_details: answer.isCutOff ? { reason: "max_output_tokens" } : null,
       output,
-      usage: usageOf(answer),
+      usage: getUsage(answer),
       error: null,
       metadata: {},
       service_tier: "default",
@@ -91,10 +91,10 @@ const opened = (content: unknown) =>
 type Send = (type: string, fields: object) => string;
 
 /** Newer versions of Codex put tools into namespaces; `functions` is the one that calls do not name. */
-function toolsOf(listed: ToolJson[], namespace?: string): Tool[] {
+function listTools(listed: ToolJson[], namespace?: string): Tool[] {
   return listed.flatMap((tool) =>
     tool.type === "namespace"
-      ? toolsOf(tool.tools ?? [], tool.name === "functions" ? undefined : tool.name)
+      ? listTools(tool.tools ?? [], tool.name === "functions" ? undefined : tool.name)
       : {
           name: tool.name ?? tool.type,
           namespace,
@@ -106,7 +106,7 @@ function toolsOf(listed: ToolJson[], namespace?: string): Tool[] {
 }
 
 /** The input's tokens are all of them here. */
-function usageOf({ tokens }: Answer) {
+function getUsage({ tokens }: Answer) {
   const input = tokens.input + tokens.cacheRead + tokens.cacheWrite5m;
   const output = tokens.output + tokens.reasoning;
   return {
@@ -118,7 +118,7 @@ function usageOf({ tokens }: Answer) {
   };
 }
 
-function itemsOf({ id, thinking, text, calls }: Answer) {
+function listItems({ id, thinking, text, calls }: Answer) {
   const summary = [{ type: "summary_text", text: thinking ?? "" }];
   const encrypted_content = Buffer.from(`thought ${id}`).toString("base64");
   const content = [{ type: "output_text", text: text ?? "", annotations: [] }];
@@ -142,7 +142,7 @@ function itemsOf({ id, thinking, text, calls }: Answer) {
   ];
 }
 
-type Written = ReturnType<typeof itemsOf>[number];
+type Written = ReturnType<typeof listItems>[number];
 
 const empty = { reasoning: { summary: [] }, message: { content: [] }, function_call: { arguments: "" } };
 const emptied = (item: Written) => (item.type === "custom_tool_call" ? { input: "" } : empty[item.type]);

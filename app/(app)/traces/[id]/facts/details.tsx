@@ -18,7 +18,7 @@ export function Details({ trace, circumstances, resume }: Props) {
   const told = (name: string) => (typeof metadata?.[name] === "string" ? String(metadata[name]).slice(0, 512) : "");
   return (
     <details className="min-w-0 [&[open]]:order-last [&[open]]:basis-full">
-      <summary className="text-muted hover:text-text">Details</summary>
+      <summary>Details</summary>
       <div className="my-2 flex flex-col gap-4 rounded-block border border-hairline bg-block p-3">
         <dl className="session-details">
           <Fact name="Started">{createdAt && <Time at={createdAt} as="long" />}</Fact>

@@ -2,59 +2,44 @@ import { requireUser } from "#lib/auth/guards";
 import { countInTrace } from "#lib/findings/findings";
 import { getModelFamily } from "#lib/prices/model";
 import { labelText, readLabels } from "#lib/projects/queries";
-import { listShares } from "#lib/shares/shares";
+import type { Evidence } from "#lib/traces/evidence";
 import type { Trace } from "#lib/traces/queries";
 import type { Circumstances } from "#lib/traces/usage";
 import { isSubAgentName } from "#lib/transcript/project";
 import { Notice } from "../../../../components/notice";
+import { Sign } from "../../../../components/sign";
 import { AgentIcon } from "../../../../components/values/agent-icon";
-import { formatMilliseconds } from "../../../../components/values/date-format";
 import { formatQuantity } from "../../../../components/values/figures";
-import { Time } from "../../../../components/values/time";
 import { findingsHref } from "../../../findings/params";
 import { listHref } from "../../hrefs";
-import { Marks } from "../../marks/marks";
-import { ContextChart } from "./context-chart";
+import { Actions } from "./actions";
 import { ExactCopy } from "./copy";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
+import { HeadFigures } from "./figures";
 import type { ResumeWay } from "./resume";
-import { Spent } from "./spent";
+import { Title } from "./title";
 
 type Props = {
   trace: Trace;
   kin: FamilyNumbers;
   circumstances: Circumstances;
+  branches: Evidence["branches"];
   resume: ResumeWay[];
   deleting: React.ReactNode;
 };
 
-export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Props) {
-  const { source, model } = trace;
+export function TraceFacts({ trace, kin, circumstances, branches, resume, deleting }: Props) {
   return (
-    <div className="flex flex-col gap-2 py-3">
-      <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
-        <a href={listHref({ source })} className="quiet-link target flex items-center gap-2">
-          <AgentIcon source={source} /> {source}
-        </a>
-        {[...listModels(model, circumstances)].slice(0, maxModels).map(([family, names]) => (
-          <a
-            key={family}
-            href={listHref({ model: names })}
-            title={names.join(", ")}
-            className="quiet-link target break-all"
-          >
-            {family}
-          </a>
-        ))}
-        <ProjectLink trace={trace} />
-        {circumstances.machine && <span className="break-all text-muted">{circumstances.machine}</span>}
-        <Span trace={trace} />
-        <span>{formatQuantity(trace.messageCount, "message")}</span>
-        <Spent trace={trace} models={circumstances.models} />
-        <ContextChart context={circumstances.context} />
-        <Secrets traceId={trace.id} />
-      </p>
+    <div className="session-head">
+      <Title text={trace.shortTitle || "Untitled session"} whole={trace.title} />
+      <Actions trace={trace} />
+      <HeadFigures trace={trace} models={circumstances.models} />
+      <div className="head-chips">
+        <Chips trace={trace} circumstances={circumstances} branches={branches} />
+        <Details trace={trace} circumstances={circumstances} resume={resume} />
+      </div>
+      {trace.note && <p className="max-w-[72ch] whitespace-pre-wrap text-muted">{trace.note}</p>}
       {trace.metadata?.kind === "prompts-only" && (
         <Notice tone="info">
           <p>Prompts only: the agent's own file of this session is gone. It is in no sum of usage.</p>
@@ -68,15 +53,42 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
       {kin.origin && <OriginLine origin={kin.origin} />}
       {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
       <ExactCopy trace={trace} />
-      <div className="session-ways">
-        <Marks trace={trace} />
-        <ShareLink traceId={trace.id} />
-        <Exports id={trace.id} />
-        <Details trace={trace} circumstances={circumstances} resume={resume} />
-        {!deleting && <AskToDelete />}
-      </div>
       {deleting}
     </div>
+  );
+}
+
+type ChipsProps = Pick<Props, "trace" | "circumstances" | "branches">;
+
+const max = { models: 3, branches: 2 };
+
+function Chips({ trace, circumstances, branches }: ChipsProps) {
+  const { id, source, model, messageCount, tags } = trace;
+  return (
+    <>
+      <a href={listHref({ source })} title={`Sessions of ${source}`} className="chip">
+        <AgentIcon source={source} /> {source}
+      </a>
+      {[...listModels(model, circumstances)].slice(0, max.models).map(([family, names]) => (
+        <a key={family} href={listHref({ model: names })} title={names.join(", ")} className="chip">
+          {family}
+        </a>
+      ))}
+      <ProjectLink trace={trace} />
+      {branches.slice(0, max.branches).map(({ branch }) => (
+        <a key={branch} href={listHref({ branch })} title={`Sessions on ${branch}`} className="chip">
+          <Sign name="branch" /> <span className="truncate font-mono text-meta">{branch}</span>
+        </a>
+      ))}
+      {tags.map((tag) => (
+        <a key={tag} href={listHref({ tag })} title={`Sessions with the tag ${tag}`} className="chip">
+          #{tag}
+        </a>
+      ))}
+      <Secrets traceId={id} />
+      <span className="chip-plain">{formatQuantity(messageCount, "message")}</span>
+      {circumstances.machine && <span className="chip-plain max-sm:hidden">{circumstances.machine}</span>}
+    </>
   );
 }
 
@@ -86,11 +98,9 @@ async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace
     : undefined;
   if (!label && (!project || isSubAgentName(project))) return null;
   return (
-    <a
-      href={label ? `/projects/${projectId}` : listHref({ project: project ?? "" })}
-      className="quiet-link target break-all"
-    >
-      {label ? labelText(label) : project}
+    <a href={label ? `/projects/${projectId}` : listHref({ project: project ?? "" })} title="Project" className="chip">
+      <span className="i-lucide-folder size-3.5 shrink-0 text-muted" />
+      <span className="truncate">{label ? labelText(label) : project}</span>
     </a>
   );
 }
@@ -100,88 +110,18 @@ function listModels(model: string | null, { models }: Circumstances): Map<string
   return Map.groupBy(names, getModelFamily);
 }
 
-const maxModels = 3;
-
-function Exports({ id }: { id: string }) {
-  const ways = [
-    ["Markdown", "export.md"],
-    ["JSON", "export.json"],
-    ["Markdown (secrets masked)", "export.md?masked=all"],
-    ["JSON (secrets masked)", "export.json?masked=all"],
-    ["Raw messages", "messages"],
-  ];
-  return (
-    <details data-menu className="relative">
-      <summary className="text-muted hover:text-text">Export</summary>
-      <div className="absolute top-full left-0 z-[4] flex w-max flex-col rounded-block border border-hairline bg-overlay p-2 shadow-lg">
-        {ways.map(([name, file]) => (
-          <a
-            key={file}
-            href={`/api/traces/${id}/${file}`}
-            className="flex h-8 items-center rounded-control px-2 hover:bg-block pointer-coarse:h-11"
-          >
-            {name}
-          </a>
-        ))}
-      </div>
-    </details>
-  );
-}
-
-function Span({ trace }: { trace: Trace }) {
-  const { createdAt: from, updatedAt: to, dated, activeSeconds } = trace;
-  if (!dated) return <span className="text-muted">no date</span>;
-  return (
-    <span className="text-muted">
-      {from && from < to && (
-        <>
-          <Time at={from} as="moment" /> –{" "}
-        </>
-      )}
-      <Time at={to} as="moment" />
-      {activeSeconds > 0 && (
-        <span title="Without pauses of more than five minutes" className="whitespace-nowrap">
-          {" "}
-          ({formatMilliseconds(activeSeconds * 1000)} active)
-        </span>
-      )}
-    </span>
-  );
-}
-
-function AskToDelete() {
-  return (
-    <form method="get" className="ml-auto">
-      <input type="hidden" name="delete" value="1" />
-      <button type="submit" data-command="Delete" className="text-muted hover:text-bad">
-        Delete
-      </button>
-    </form>
-  );
-}
-
-async function ShareLink({ traceId }: { traceId: string }) {
-  const user = await requireUser(`/traces/${traceId}`);
-  const shares = await listShares(user.id, traceId);
-  return (
-    <a href={`/traces/${traceId}/share`} data-command="Share" className="text-muted hover:text-text">
-      {shares.length > 0 ? `Shared by ${formatQuantity(shares.length, "link")}` : "Share"}
-    </a>
-  );
-}
-
 async function Secrets({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const { masked, open } = await countInTrace(user.id, traceId);
   return (
     <>
       {masked > 0 && (
-        <a href={findingsHref({ trace: traceId, state: "masked" })} className="quiet-link target">
+        <a href={findingsHref({ trace: traceId, state: "masked" })} className="chip">
           {formatQuantity(masked, "secret")} masked
         </a>
       )}
       {open > 0 && (
-        <a href={findingsHref({ trace: traceId, state: "open" })} className="quiet-link target text-warn">
+        <a href={findingsHref({ trace: traceId, state: "open" })} className="chip text-warn">
           {formatQuantity(open, "secret")} not masked
         </a>
       )}

@@ -9,6 +9,24 @@ export function StandingMark({ standing: { live, waiting } }: { standing: Standi
   );
 }
 
+export type Following = { isOn: boolean; onToggle: () => void };
+
+/** On, the page stays at the end while messages come; scrolling up pauses it. */
+export function FollowSwitch({ following: { isOn, onToggle } }: { following: Following }) {
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      title={isOn ? "Stop following new messages" : "Follow new messages"}
+      aria-label="Follow new messages"
+      onClick={onToggle}
+      className="icon-button needs-script aria-pressed:text-accent"
+    >
+      <span className="i-lucide-arrow-down-to-line size-4" />
+    </button>
+  );
+}
+
 export function StandingLine({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
   const said = {

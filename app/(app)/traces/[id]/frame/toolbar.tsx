@@ -1,4 +1,5 @@
 "use client";
+import { useEffect, useState } from "react";
 import type { Standing } from "#lib/traces/standing";
 import type { ResumeWay } from "../facts/resume";
 import { FindBar } from "../find/find-bar";
@@ -7,7 +8,7 @@ import { OutlineMenu } from "../outline/outline-menu";
 import type { Links, View } from "./links";
 import type { Share } from "./reader-keys";
 import { Resume } from "./resume-button";
-import { StandingMark } from "./standing";
+import { type Following, FollowSwitch, StandingMark } from "./standing";
 import { Where } from "./where";
 
 type Props = {
@@ -18,6 +19,7 @@ type Props = {
   first: number;
   total: number;
   standing: Standing;
+  following: Following;
   resume?: ResumeWay[] | undefined;
   find: Find | undefined;
   onOutline: () => void;
@@ -26,9 +28,25 @@ type Props = {
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
 };
 
-export function Toolbar({ title, whole = title, links, talk, first, total, standing, resume, find, ...on }: Props) {
+export function Toolbar({
+  title,
+  whole = title,
+  links,
+  talk,
+  first,
+  total,
+  standing,
+  following,
+  resume,
+  find,
+  ...on
+}: Props) {
   return (
-    <div data-toolbar className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4">
+    <div
+      data-toolbar
+      data-past={useIsTitlePast() ? "" : undefined}
+      className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4"
+    >
       <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-[calc(3rem-1px)]">
         {links.list && (
           <a href={links.list} aria-label="Back to the list" title="Back to the list (u)" className={iconLook}>
@@ -36,14 +54,15 @@ export function Toolbar({ title, whole = title, links, talk, first, total, stand
           </a>
         )}
         <div className="relative min-w-0 grow">
-          <h1 className="truncate font-semibold text-prose max-lg:text-code max-lg:leading-5" title={whole}>
+          <p aria-hidden="true" className="toolbar-title" title={whole}>
             {title}
-          </h1>
-          <div className="lg:hidden">
+          </p>
+          <div className="toolbar-place lg:hidden">
             <OutlineMenu {...on.menu} />
           </div>
         </div>
         <StandingMark standing={standing} />
+        {standing.live && <FollowSwitch following={following} />}
         <span className="shrink-0 max-lg:hidden">
           <Where first={first} total={total} />
         </span>
@@ -81,6 +100,22 @@ export function Toolbar({ title, whole = title, links, talk, first, total, stand
       </div>
     </div>
   );
+}
+
+/** The head's title is above the window's visible part. */
+function useIsTitlePast(): boolean {
+  const [isPast, setPast] = useState(false);
+  useEffect(() => {
+    const title = document.querySelector("[data-title]");
+    if (!title) return;
+    const bars = document.querySelector("[data-toolbar]")?.getBoundingClientRect().bottom ?? 0;
+    const observer = new IntersectionObserver(([entry]) => setPast(entry?.isIntersecting === false), {
+      rootMargin: `${-Math.round(bars)}px 0px 0px`,
+    });
+    observer.observe(title);
+    return () => observer.disconnect();
+  }, []);
+  return isPast;
 }
 
 const iconLook =

@@ -124,7 +124,13 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
       ) : block.type === "said" ? (
         <Said text={text} effort={effort} />
       ) : block.type === "code" ? (
-        <CodeBlock text={text.replace(/\n$/, "")} language={block.language} label={block.label} effort={effort} />
+        <CodeBlock
+          text={text.replace(/\n$/, "")}
+          language={block.language}
+          label={block.label}
+          first={block.first === undefined ? undefined : block.first + countBreaks(block.text, from)}
+          effort={effort}
+        />
       ) : (
         <Output text={text.replace(/\n$/, "")} before={block.text.slice(0, from)} effort={effort} />
       )}
@@ -135,6 +141,12 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
       )}
     </>
   );
+}
+
+function countBreaks(text: string, end: number): number {
+  let breaks = 0;
+  for (let at = text.indexOf("\n"); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) breaks += 1;
+  return breaks;
 }
 
 function Rest(props: { size: number; lines: number; at: string; scene: Scene; children: ReactNode }) {

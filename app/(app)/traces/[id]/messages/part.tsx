@@ -95,7 +95,7 @@ const words: Partial<Record<PartKind, string>> = {
   notice: "Notice",
 };
 
-function Head({ part, scene }: { part: RowPart; scene: Scene }) {
+export function Head({ part, scene }: { part: RowPart; scene: Scene }) {
   const { kind, tool, title, note, amount, changes } = part;
   const noted = note && <span className="note">{note}</span>;
   return (

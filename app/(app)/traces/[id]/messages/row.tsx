@@ -1,7 +1,7 @@
 import { getModelFamily } from "#lib/prices/model";
 import type { ReaderRow } from "#lib/transcript/message";
 import { formatClock, formatDay, formatSpan, longTime } from "../../../../components/values/date-format";
-import { Changes, PartView } from "./part";
+import { Changes, Head, PartView } from "./part";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 
@@ -51,11 +51,7 @@ function Group({ row, scene }: RowProps) {
   return (
     <details className="part" data-fold="">
       <summary>
-        <span className="head" data-kind="group">
-          <KindSign kind="group" />
-          <span className="title">{row.parts[0]?.title}</span>
-          {row.parts[0]?.note && <span className="note">{row.parts[0].note}</span>}
-        </span>
+        <GroupHead row={row} scene={scene} />
       </summary>
       <div className="members">
         {row.members.map((member) => (
@@ -63,6 +59,23 @@ function Group({ row, scene }: RowProps) {
         ))}
       </div>
     </details>
+  );
+}
+
+function GroupHead({
+  row: {
+    parts: [part],
+  },
+  scene,
+}: RowProps) {
+  if (!part) return null;
+  if (part.kind === "edit") return <Head part={part} scene={scene} />;
+  return (
+    <span className="head" data-kind="group">
+      <KindSign kind="group" />
+      <span className="title">{part.title}</span>
+      {part.note && <span className="note">{part.note}</span>}
+    </span>
   );
 }
 

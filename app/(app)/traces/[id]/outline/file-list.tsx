@@ -4,6 +4,7 @@ import type { Outline } from "#lib/transcript/outline";
 import { Sign } from "../../../../components/sign";
 import { formatCount } from "../../../../components/values/figures";
 import { useFrame } from "../frame/frame";
+import { Pick, type Picks } from "./pick";
 
 type File = Outline["files"][number];
 
@@ -82,21 +83,18 @@ function FileRow({ file, onPick }: { file: File } & Picks) {
   );
 }
 
-/** Characters at a name's end that are never cut. */
-const tail = 9;
-
-/** Cuts in the middle, so that the file's name stays visible. */
+/** The name comes first; a long folder is cut at its beginning. */
 function PathText({ path, isMuted }: { path: string; isMuted: boolean }) {
   const shown = path.replace(/^(?:\/(?:Users|home)\/[^/]+|\/root)(?=\/.)/, "~");
-  const name = shown.lastIndexOf("/", shown.length - 2) + 1;
-  const end = Math.max(name, shown.length - tail);
-  const own = shown.lastIndexOf("/", name - 2) + 1;
+  const at = shown.lastIndexOf("/", shown.length - 2) + 1;
   return (
-    <span className="flex min-w-0 grow font-mono">
-      <span className="min-w-0 shrink-[99999] truncate text-muted">{shown.slice(0, own)}</span>
-      <span className="min-w-0 shrink-[99] truncate text-muted">{shown.slice(own, name)}</span>
-      <span className={`min-w-0 truncate ${isMuted ? "text-muted" : ""}`}>{shown.slice(name, end)}</span>
-      <span className={`shrink-0 ${isMuted ? "text-muted" : ""}`}>{shown.slice(end)}</span>
+    <span className="flex min-w-0 grow items-baseline gap-2">
+      <span className={`max-w-full min-w-0 shrink-[0.001] truncate ${isMuted ? "text-muted" : ""}`}>
+        {shown.slice(at)}
+      </span>
+      <span className="min-w-0 shrink-[99] truncate text-left text-meta text-muted [direction:rtl]">
+        <bdi>{shown.slice(0, Math.max(0, at - 1))}</bdi>
+      </span>
     </span>
   );
 }
@@ -150,22 +148,4 @@ const timesRead = (reads: number) => `read ${times(reads)}`;
 function doneTo({ edits, reads }: File): string {
   const done = [edits > 0 && `changed ${times(edits)}`, reads > 0 && timesRead(reads)];
   return done.filter(Boolean).join(", ");
-}
-
-export type Picks = { onPick: (() => void) | undefined };
-
-type PickProps = { position: number; title: string; isTall?: boolean; children: React.ReactNode } & Picks;
-
-export function Pick({ position, title, isTall, onPick, children }: PickProps) {
-  const { page } = useFrame();
-  return (
-    <a
-      href={`${page}?at=${position}#m${position}`}
-      title={title}
-      onClick={onPick}
-      className={`flex ${isTall ? "h-11" : "h-7 pointer-coarse:h-11"} items-center gap-2 rounded-control px-2 text-code hover:bg-block aria-[current]:bg-tint`}
-    >
-      {children}
-    </a>
-  );
 }

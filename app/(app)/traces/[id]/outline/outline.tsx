@@ -6,7 +6,9 @@ import { formatDate, isoDay } from "../../../../components/values/date-format";
 import { formatCount, formatQuantity } from "../../../../components/values/figures";
 import { useFrame } from "../frame/frame";
 import { useCurrent } from "../frame/where";
-import { FileList, Pick, type Picks, PlainFileList } from "./file-list";
+import { Errors } from "./errors";
+import { FileList, PlainFileList } from "./file-list";
+import { Pick, type Picks } from "./pick";
 import { turnAt } from "./turns";
 
 export function OutlineRail({ outline }: { outline: Outline }) {
@@ -86,11 +88,9 @@ const TurnList = memo(function TurnList({ turns, zone, onPick }: { turns: Turn[]
         <li key={turn.position} className="outline-row outline-turn">
           <Pick position={turn.position} onPick={onPick} title={turn.title} isTall>
             <span className="trail-dot" aria-hidden="true" />
-            <span className="w-6 shrink-0 text-right text-meta text-muted">{index + 1}</span>
-            <span className="min-w-0">
-              <span className="block truncate">{turn.title || "(no words)"}</span>
-              <TurnFacts turn={turn} before={turns[index - 1]} zone={zone} />
-            </span>
+            <span className="w-6 shrink-0 pt-0.5 text-right text-meta text-muted">{index + 1}</span>
+            <span className="line-clamp-2 min-w-0 grow wrap-anywhere leading-5">{turn.title || "(no words)"}</span>
+            <TurnFacts turn={turn} before={turns[index - 1]} zone={zone} />
           </Pick>
         </li>
       ))}
@@ -98,42 +98,19 @@ const TurnList = memo(function TurnList({ turns, zone, onPick }: { turns: Turn[]
   );
 });
 
+/** Two lines: the time, and what the agent did. */
 function TurnFacts({ turn, before, zone }: { turn: Turn; before: Turn | undefined; zone: string }) {
   const { at, tools, errors } = turn;
+  const format = (parts: Intl.DateTimeFormatOptions) =>
+    at === null ? "" : formatDate(new Date(at * 1000), zone, parts);
   const getTurnDay = (one: Turn | undefined) => one?.at && isoDay(new Date(one.at * 1000), zone);
-  const day = before && getTurnDay(before) !== getTurnDay(turn) ? ({ day: "numeric", month: "short" } as const) : {};
-  const facts = [
-    at !== null && formatDate(new Date(at * 1000), zone, { ...day, hour: "2-digit", minute: "2-digit" }),
-    tools > 0 && formatQuantity(tools, "tool"),
-  ];
-  const quiet = facts.filter(Boolean).join(" · ");
+  const isNewDay = before && getTurnDay(before) !== getTurnDay(turn);
   return (
-    <span className="block truncate text-meta text-muted">
-      {quiet}
-      {errors > 0 && (
-        <span className="text-bad">
-          {quiet && " · "}
-          {formatQuantity(errors, "error")}
-        </span>
-      )}
+    <span className="shrink-0 pt-0.5 text-right text-meta text-muted">
+      {isNewDay && <span className="block">{format({ day: "numeric", month: "short" })}</span>}
+      <span className="block">{format({ hour: "2-digit", minute: "2-digit" })}</span>
+      {!isNewDay && errors > 0 && <span className="block text-bad">{formatQuantity(errors, "error")}</span>}
+      {!isNewDay && errors === 0 && tools > 0 && <span className="block">{formatQuantity(tools, "tool")}</span>}
     </span>
   );
 }
-
-const Errors = memo(function Errors({ errors, onPick }: { errors: Outline["errors"] } & Picks) {
-  if (errors.length === 0) return <p className="p-3 text-code text-muted">Nothing failed.</p>;
-  return (
-    <ul className="py-1">
-      {errors.map(({ position, title }) => (
-        <li key={position} className="outline-row">
-          <Pick position={position} onPick={onPick} title={title}>
-            <span aria-hidden="true" className="shrink-0 text-bad">
-              ✕
-            </span>
-            <span className="min-w-0 truncate font-mono">{title || "failed"}</span>
-          </Pick>
-        </li>
-      ))}
-    </ul>
-  );
-});

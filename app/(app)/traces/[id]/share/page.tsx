@@ -102,7 +102,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       </div>
       <section aria-label="What others will see" className="rounded-block border border-edge border-dashed p-4">
         <h2 className="pb-3 text-muted">What others will see</h2>
-        <p className="break-words pb-4 font-semibold text-title">{title}</p>
+        <p className="break-words pb-4 font-semibold text-section">{title}</p>
         {!segment && <p className="py-8 text-muted">No messages here.</p>}
         {segment?.earlier && (
           <a href={here("before", segment.first)} className="link target">

@@ -2,18 +2,46 @@ import type { Effort } from "../effort";
 import { colours, coloursAfter, controlStart } from "./ansi";
 import { type CodeSpan, highlight } from "./highlight";
 
-export function CodeBlock(props: { text: string; language: string; label?: string | undefined; effort: Effort }) {
-  const { text, language, label, effort } = props;
+type CodeProps = {
+  text: string;
+  language: string;
+  label?: string | undefined;
+  /** The first line's number, if lines are numbered. */
+  first?: number | undefined;
+  effort: Effort;
+};
+
+export function CodeBlock({ text, language, label, first, effort }: CodeProps) {
   const lines = language ? highlight(text, language, effort) : undefined;
   return (
-    <div className="code-block" data-block="">
+    <div className={first === undefined ? "code-block" : "code-block numbered"} data-block="">
       {label && <span className="code-label">{label}</span>}
       <CopyBlock />
       <pre>
-        <code>{lines ? <Lines lines={lines} /> : text}</code>
+        <code>
+          {first !== undefined ? (
+            <NumberedLines lines={lines ?? plainLines(text)} first={first} />
+          ) : lines ? (
+            <Lines lines={lines} />
+          ) : (
+            text
+          )}
+        </code>
       </pre>
     </div>
   );
+}
+
+const plainLines = (text: string): CodeSpan[][] => text.split("\n").map((line) => [{ text: line, className: "" }]);
+
+/** The style sheet draws the numbers, so that only code is copied. */
+function NumberedLines({ lines, first }: { lines: CodeSpan[][]; first: number }) {
+  return lines.map((spans, line) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a drawn text never changes its order
+    <span key={line} data-n={first + line}>
+      <CodeLine spans={spans} end={line < lines.length - 1 ? "\n" : ""} />
+    </span>
+  ));
 }
 
 /** @param before earlier output, whose colours may continue */

@@ -1,33 +1,17 @@
-import { type Evidence, readEvidence } from "#lib/traces/evidence";
-import { Sign } from "../../../../components/sign";
+import type { Evidence } from "#lib/traces/evidence";
 import { formatQuantity } from "../../../../components/values/figures";
-import { listHref, pullHref } from "../../hrefs";
-
-type Props = { userId: string; traceId: string; remote: unknown };
+import { pullHref } from "../../hrefs";
 
 const maxOpen = 3;
 
-export async function LinkedPullRequests({ userId, traceId, remote }: Props) {
-  const { branches, commits, pullRequests } = await readEvidence(userId, traceId, remote);
-  if (branches.length + commits.length + pullRequests.length === 0) return null;
+export function CameOfIt({ evidence: { commits, pullRequests } }: { evidence: Evidence }) {
+  if (commits.length + pullRequests.length === 0) return null;
   return (
     <div className="came-of">
       {pullRequests.length > 0 && (
         <ul aria-label="Pull requests">
           {pullRequests.map((one) => (
             <PullRequest key={one.url} one={one} />
-          ))}
-        </ul>
-      )}
-      {branches.length > 0 && (
-        <ul aria-label="Branches">
-          {branches.map(({ branch, evidence, position }) => (
-            <li key={branch}>
-              <a href={listHref({ branch })} title={`Sessions on ${branch}`} className="quiet-link">
-                <Sign name="branch" /> {branch}
-              </a>{" "}
-              <Proof evidence={evidence} position={position} />
-            </li>
           ))}
         </ul>
       )}

@@ -1,0 +1,96 @@
+import "server-only";
+import { setTimeout as sleep } from "node:timers/promises";
+import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
+import { requestSignal } from "#lib/core/current-request";
+import { SpoorError } from "#lib/core/errors";
+import { limits } from "#lib/core/limits";
+import { prisma } from "#lib/db/client";
+import { streamChunks } from "#lib/http/send-stream";
+import { countMessages } from "#lib/messages/read-messages";
+import { getTrace } from "#lib/traces/queries";
+import type { Growth } from "#lib/traces/schema";
+import { readStanding } from "#lib/traces/standing";
+
+/** @throws SpoorError `not_found` as `getTrace` */
+export async function readGrowth(userId: string, traceId: string, after: number): Promise<Growth> {
+  const trace = await getTrace(userId, traceId);
+  const [messages, standing] = await Promise.all([
+    countMessages(userId, traceId, { after }),
+    readStanding(userId, trace),
+  ]);
+  return { messages, ...standing };
+}
+
+const lookMs = 500;
+/** A session that stops being live sends nothing, and a deleted one neither. */
+const readMs = 15_000;
+/** The browser then asks again, with the sign-in that it has by then. */
+const streamMs = 60_000;
+
+const streams = oncePerProcess("growth streams", () => new Map<string, number>());
+
+/**
+ * Server-sent events, one at once and one after each change.
+ *
+ * @returns undefined if the user has too many
+ * @throws as `readGrowth`
+ */
+export async function streamGrowth(
+  userId: string,
+  traceId: string,
+  after: number,
+): Promise<ReadableStream<Uint8Array> | undefined> {
+  const known = await readLast(userId, traceId);
+  const first = await readGrowth(userId, traceId, after);
+  if ((streams.get(userId) ?? 0) >= limits.traces.growthStreams) return undefined;
+  count(userId, 1);
+  const end = () => count(userId, -1);
+  return streamChunks(watchGrowth(userId, traceId, after, { first, known }), () => {}, end);
+}
+
+function count(userId: string, by: 1 | -1): void {
+  const now = (streams.get(userId) ?? 0) + by;
+  if (now > 0) streams.set(userId, now);
+  else streams.delete(userId);
+}
+
+async function* watchGrowth(
+  userId: string,
+  traceId: string,
+  after: number,
+  { first, known: before }: { first: Growth; known: number | undefined },
+): AsyncGenerator<Uint8Array, undefined> {
+  const signal = requestSignal();
+  const encoder = new TextEncoder();
+  const toEvent = (growth: string) => encoder.encode(`data: ${growth}\n\n`);
+  const until = performance.now() + streamMs;
+  let sent = JSON.stringify(first);
+  let known = before;
+  let readAt = performance.now();
+  yield encoder.encode("retry: 500\n");
+  yield toEvent(sent);
+  while (performance.now() < until) {
+    await sleep(lookMs, undefined, signal && { signal });
+    const last = await readLast(userId, traceId);
+    if (last === known && performance.now() - readAt < readMs) continue;
+    [known, readAt] = [last, performance.now()];
+    const growth = await readGrowth(userId, traceId, after).catch((error) => {
+      if (!(error instanceof SpoorError)) throw error;
+    });
+    if (!growth) return undefined;
+    const now = JSON.stringify(growth);
+    // A comment keeps proxies from closing the connection.
+    yield now === sent ? encoder.encode(":\n\n") : toEvent(now);
+    sent = now;
+  }
+  return undefined;
+}
+
+async function readLast(userId: string, traceId: string): Promise<number | undefined> {
+  const last = await prisma().message.findFirst({
+    where: { userId, traceId },
+    orderBy: { position: "desc" },
+    select: { position: true },
+  });
+  return last?.position;
+}
