@@ -189,6 +189,7 @@ describe("what a user may store", () => {
     await expect(put("many", Array(1000).fill(one))).rejects.toMatchObject({ code: "payload_too_large" });
     expect(await count()).toBe(1);
     await put("few", [one]);
+    await expect(put("x".repeat(500), Array(60).fill(one))).rejects.toMatchObject({ code: "payload_too_large" });
     await deleteOriginal(userId, key("s"), operator);
     await deleteOriginal(userId, key("few"), operator);
     await purgeParts(5);

@@ -29,8 +29,9 @@ const pictureBytes = "200 + coalesce(octet_length(body), object_bytes, 0)";
 
 const partBytes = "200 + bytes";
 
-/** With the rows that name its parts. */
-const originalBytes = "512 + octet_length(head) + 130 * parts";
+/** With the rows that name its parts; the session's key is in each of them and in an index. */
+const originalBytes =
+  "512 + octet_length(head) + parts::bigint * (130 + 2 * (octet_length(source) + octet_length(source_id)))";
 
 /** Both columns are stored uncompressed, so that their length is known without reading them. */
 const uploadBytes = "coalesce(octet_length(body), object_bytes, 0) + coalesce(octet_length(manifest), 0)";
