@@ -117,7 +117,7 @@ function readFile(value: unknown): HeadFile | undefined {
   const { path, bytes, sha256, modifiedAt } = value;
   if (typeof path !== "string" || !isSafePath(path) || !isCount(bytes) || typeof sha256 !== "string") return undefined;
   const parts = toList(value.parts).filter(
-    (part): part is HeadPart => isFields(part) && typeof part.sha256 === "string" && isCount(part.bytes),
+    (part): part is HeadPart => isFields(part) && isHash(part.sha256) && isCount(part.bytes),
   );
   if (parts.reduce((sum, part) => sum + part.bytes, 0) !== bytes) return undefined;
   return {
@@ -130,6 +130,9 @@ function readFile(value: unknown): HeadFile | undefined {
 }
 
 const toTextOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+/** It becomes part of an address. */
+const isHash = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 

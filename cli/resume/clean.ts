@@ -24,6 +24,9 @@ export type CleanSession = { id: string; files: RestoredFile[]; missing: string[
 
 type Fork = { id: string; cwd: string; now: Date };
 
+/** A string takes no more. */
+const maxCleanBytes = 500 * 1024 * 1024;
+
 /** A rebuilt session has one file. */
 const oldVersions: Record<string, string> = { "claude-code": "2.1.0", "codex-cli": "0.100.0" };
 
@@ -53,6 +56,7 @@ export async function cleanFromCopy(host: Host, agent: Agent, { head, readFile }
   );
   const main = files.find(({ path }) => /\.jsonl(?:\.zst)?$/.test(path) && !path.includes("/subagents/"));
   if (!main) throw new CommandError("failed", "The copy has no file of the session itself.");
+  if (main.bytes > maxCleanBytes) throw tooLong();
   const bytes = await buffer(Readable.from(readFile(main)));
   if (createHash("sha256").update(bytes).digest("hex") !== main.sha256)
     throw new CommandError("failed", `The copy of ${main.path} is damaged. Nothing was restored.`);
@@ -71,9 +75,17 @@ function clean(agent: Agent, text: string, fork: Fork & { from: string }): Clean
 }
 
 function decompress(bytes: Buffer): string {
-  if (supportsZstd()) return zlib.zstdDecompressSync(bytes).toString();
-  throw new CommandError("failed", "The session is compressed with zstd, which needs Node 22.15 or later.");
+  if (!supportsZstd())
+    throw new CommandError("failed", "The session is compressed with zstd, which needs Node 22.15 or later.");
+  try {
+    return zlib.zstdDecompressSync(bytes, { maxOutputLength: maxCleanBytes }).toString();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLong();
+    throw new CommandError("failed", `The session can't be decompressed: ${(error as Error).message}.`);
+  }
 }
+
+const tooLong = (): CommandError => new CommandError("failed", "The session is too long to be cleaned.");
 
 /** @throws CommandError if the agent's sessions can't be rebuilt */
 async function makeFork(host: Host, agent: Agent): Promise<Fork> {

@@ -3,11 +3,14 @@ import type { Host } from "../adapters/adapter.ts";
 import { runTool } from "../install/tools.ts";
 import type { HeadGit } from "../originals/format.ts";
 
+/** A partial clone would ask its remote for commits. */
+const noFetch = { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0" };
+
 /** Names the differences between the repository that a session knew and the one in a folder. */
 export async function compareGit(host: Host, folder: string, known: HeadGit | null): Promise<string[]> {
   if (!known?.commit && !known?.remote && !known?.branch) return [];
   const git = async (...words: string[]) => {
-    const { code, output } = await runTool(host, ["git", "-C", folder, ...words]);
+    const { code, output } = await runTool(host, ["git", "-C", folder, ...words], noFetch);
     return code === 0 ? output : undefined;
   };
   const here = await git("rev-parse", "--is-inside-work-tree");

@@ -4,7 +4,7 @@ import { CommandError } from "../errors.ts";
 const [maxNameBytes, maxPathChars] = [255, 4096];
 /** Characters that some file system forbids, and those that hide what a name is. */
 const forbidden = /[\\:*?"<>|\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])(?:\.| |$)/i;
 
 const isSafeName = (name: string): boolean =>
   name !== "" &&

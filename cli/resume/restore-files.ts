@@ -1,8 +1,22 @@
 import { createHash, randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { link, lstat, mkdir, mkdtemp, open, readdir, realpath, rename, rm, stat, unlink } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import {
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+  statfs,
+  unlink,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CommandError } from "../errors.ts";
+import { formatBytes, formatCount } from "../terminal/format.ts";
 
 /** `read` yields the file's bytes in order. */
 export type PlannedFile = {
@@ -23,6 +37,8 @@ export type RestoredFile = {
 
 type Found = "missing" | "same" | "shorter" | "longer" | "different";
 
+/** As many as a server takes (lib/core/limits.ts). */
+const maxFiles = 100_000;
 const stagingPrefix = ".spoor-resume-";
 /** A killed run left an older folder. */
 const stagingMs = 3_600_000;
@@ -47,6 +63,10 @@ export async function restoreFiles(
     found.set(file, force && state === "longer" ? "different" : state);
   }
   if (!force) refuseDifferent(root, found);
+  await requireSpace(
+    root,
+    [...found].flatMap(([{ bytes }, state]) => (isThere(state) ? [] : bytes)),
+  );
   await sweepStaging(root);
   const staging = await mkdtemp(join(root, stagingPrefix));
   try {
@@ -132,11 +152,30 @@ async function place(
   await makeFolders(root, dirname(file.path));
   const before = found.get(file);
   const setAside = before === "different" ? await putAside(to) : undefined;
-  if (before === "shorter") await rename(from, to);
+  if (before === "shorter") await extend(from, to);
   else await appear(from, to);
   if ((await hashFile(to)) !== file.sha256) throw new CommandError("failed", `${to} was not written as it should be.`);
   if (before === "shorter") return { ...about(file), wrote: "continued" };
   return { ...about(file), wrote: setAside ? "replaced" : "new", ...(setAside && { setAside }) };
+}
+
+/**
+ * Copies what is new behind what is there, so that an agent that has the file open goes on with the same file.
+ *
+ * @throws CommandError if the agent has written to it meanwhile
+ */
+async function extend(from: string, to: string): Promise<void> {
+  const { O_WRONLY, O_APPEND, O_NOFOLLOW = 0 } = constants;
+  const file = await open(to, O_WRONLY | O_APPEND | O_NOFOLLOW);
+  try {
+    const { size } = await file.stat();
+    if (!(await isBeginning(to, from)) || (await file.stat()).size !== size)
+      throw new CommandError("failed", `${to} changed meanwhile. End the session in its agent first.`);
+    for await (const part of createReadStream(from, { start: size })) await file.appendFile(part as Buffer);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 async function isBeginning(path: string, of: string): Promise<boolean> {
@@ -183,6 +222,15 @@ async function hashFile(path: string, bytes?: number): Promise<string> {
   const end = bytes === undefined ? {} : { end: bytes - 1 };
   for await (const part of createReadStream(path, end)) hash.update(part as Buffer);
   return hash.digest("hex");
+}
+
+/** A head that the server made up could name parts that decompress to more than the disk has. */
+async function requireSpace(root: string, sizes: readonly number[]): Promise<void> {
+  const { bavail, bsize } = await statfs(root);
+  const wanted = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  if (sizes.length <= maxFiles && wanted <= (bavail * bsize) / 2) return;
+  const what = `${formatCount(sizes.length, "file")} with ${formatBytes(wanted)}`;
+  throw new CommandError("failed", `The copy has ${what}, too much for this disk. Nothing was restored.`);
 }
 
 async function sweepStaging(root: string): Promise<void> {

@@ -1,15 +1,18 @@
-import { chmod, mkdir, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { resume } from "../../cli/commands/resume.ts";
 import type { Context } from "../../cli/context.ts";
+import { decodeHead, encodeHead } from "../../cli/originals/format.ts";
 import { createIdentity } from "../../cli/originals/keys.ts";
 import { isOlder } from "../../cli/resume/agents.ts";
 import { checkPaths } from "../../cli/resume/paths.ts";
 import { nameClaudeProject } from "../../cli/resume/places.ts";
+import { restoreFiles } from "../../cli/resume/restore-files.ts";
 import { startCopies } from "./copies.ts";
 import { parseAll, toLines, writeBelow } from "./home.ts";
 import { runInside } from "./inside.ts";
@@ -141,6 +144,36 @@ test("a file that is the beginning of the copy goes on, and another short one is
   expect((await readdir(join(host.home, ".claude"))).sort()).toEqual(["projects"]);
 });
 
+test("an agent that has the file open goes on with the file that was continued", async () => {
+  const { host, main } = await world({});
+  await mkdir(join(main, ".."), { recursive: true });
+  await writeFile(main, whole.slice(0, 500));
+  const agent = await open(main, "a");
+  expect((await back(host)).files.at(-1).wrote).toBe("continued");
+  await agent.appendFile("its next line\n");
+  await agent.close();
+  expect(await readFile(main, "utf8")).toBe(`${whole}its next line\n`);
+});
+
+test("a copy with more than the disk has is refused before anything is written", async () => {
+  const { host } = await world({});
+  const home = join(host.home, ".claude");
+  const read = () => Readable.from([]);
+  const file = { path: "projects/a/b.jsonl", bytes: 2 ** 52, sha256: "0".repeat(64), read };
+  await expect(restoreFiles(home, [file])).rejects.toThrow("too much for this disk");
+  expect(await readdir(home)).toEqual([]);
+});
+
+test("a head whose parts are no hashes is none", async () => {
+  const { server, host } = await world({});
+  const [copy] = server.copies;
+  const head = await decodeHead(Buffer.from(copy?.head ?? "", "base64"), server.identity.secret);
+  for (const { parts } of head.files) for (const part of parts) part.sha256 = "../../traces";
+  const sealed = await encodeHead(head, server.identity.recipient);
+  if (copy) copy.head = Buffer.from(sealed).toString("base64");
+  expect((await back(host)).message).toContain("a format that this client does not know");
+});
+
 test("a session that is in another project's folder stays there: in two, Claude Code finds it in none", async () => {
   const { host } = await world({ [`.claude/projects/-elsewhere/${id}.jsonl`]: whole });
   const { code, files } = await back(host);
@@ -188,6 +221,8 @@ const hostile = [
   "projects/-a/other.jsonl",
   `projects/-a/${id}/hooks/run.sh`,
   `projects/-a/${id}/subagents/con`,
+  `projects/-a/${id}/subagents/CONOUT$`,
+  `projects/-a/${id}/subagents/com\u00b9.txt`,
   `projects/-a/${id}/subagents/a.`,
   `projects/-a/${id}/subagents/a\u202e.txt`,
   `projects/-a/${id}/subagents/${"a".repeat(300)}`,
