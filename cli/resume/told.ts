@@ -51,7 +51,7 @@ function listFacts({ title, project, metadata, model, messages, sourceId }: Arch
   return facts.flatMap(([name, value]) => (value ? `- ${name}: ${oneLine(value)}` : [])).join("\n");
 }
 
-const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 300).toWellFormed();
+const oneLine = (text: string): string => plain(text).replace(/\s+/g, " ").trim().slice(0, 300).toWellFormed();
 
 /** Cuts out the middle. */
 function quote(text: string, max: number): string {
@@ -97,17 +97,17 @@ function formatTurns(messages: readonly ArchivedMessage[]): string {
 function formatMessage(message: ArchivedMessage): string | undefined {
   const { role, content, metadata } = message;
   if (isSaid(message)) return `**${role === "user" ? "User" : "Agent"}:**\n${quote(content, most.turn)}`;
-  if (metadata.tool !== undefined) return `- called ${oneLine(plain(content)) || "a tool"}`;
+  if (metadata.tool !== undefined) return `- called ${oneLine(content) || "a tool"}`;
   const result = asFields(metadata.result);
   if (metadata.result === undefined || (result.isError !== true && !(Number(result.exitCode) > 0))) return undefined;
-  return `- it failed: ${oneLine(plain(content))}`;
+  return `- it failed: ${oneLine(content)}`;
 }
 
 const formatFile = ({ path, added, removed }: Fields): string =>
   `- ${oneLine(toText(path))} (+${Number(added) || 0} −${Number(removed) || 0})`;
 
 const formatTask = ({ text, state }: Task): string =>
-  `- [ ] ${oneLine(plain(text))}${state === "doing" ? " (in progress)" : ""}`;
+  `- [ ] ${oneLine(text)}${state === "doing" ? " (in progress)" : ""}`;
 
 const lists = new Set(["todowrite", "updateplan", "writetodos"]);
 

@@ -54,6 +54,13 @@ test("a summary has the first prompt, open tasks, changed files and the last tur
   expect(text).not.toContain("\x1b");
 });
 
+test("no title, branch or path of a summary reaches the terminal as a command", () => {
+  const metadata = { branch: "\x1b]0;b\x07", cwd: "/\x9b2J" };
+  const text = tellSession({ ...about, title: "t\x1b[2J", metadata, messages: [] }, [{ path: "\x1b[8m.ts" }], "Codex");
+  expect(text).toContain("Title: t[2J");
+  expect(text.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+});
+
 test("a summary of any session has at most about 6,000 tokens", () => {
   const long = "line\n".repeat(20_000);
   const todos = Array.from({ length: 500 }, (_, at) => ({
