@@ -1,7 +1,10 @@
-import { isFields, toList, toText } from "../files/json.ts";
+import { CommandError } from "../errors.ts";
+import { type Fields, isFields, toList, toText } from "../files/json.ts";
 import { type Api, HttpError } from "../server/api.ts";
 
 const maxPartBytes = 4 * 1024 * 1024;
+/** A server could list without end. */
+const maxPages = 5000;
 
 export type ServerKey = { recipient: string; fingerprint: string; createdAt: string };
 
@@ -73,7 +76,8 @@ export async function putKey(api: Api, recipient: string, replaces?: string): Pr
     await api.request(keyPath, { method: "PUT", json: { recipient }, headers: makeCondition(replaces) });
     return true;
   } catch (error) {
-    if (isStatus(error, 412)) return false;
+    // The answer to an earlier try may have been lost.
+    if (isStatus(error, 412)) return (await fetchKey(api))?.recipient === recipient;
     throw error;
   }
 }
@@ -145,11 +149,26 @@ export async function putOriginal(
 }
 
 export async function* listOriginals(api: Api, filter: { source?: string; sourceId?: string } = {}) {
-  for (let cursor: string | undefined; ; ) {
+  for (let [cursor, page]: [string | undefined, number] = [undefined, 1]; ; page++) {
     const query = new URLSearchParams({ ...filter, limit: "100", ...(cursor !== undefined && { cursor }) });
     const { body } = await api.request(`/api/originals?${query}`);
-    for (const one of toList(body.originals).filter(isFields)) yield one as ListedOriginal;
+    for (const one of toList(body.originals).filter(isFields)) yield toListed(one);
     cursor = toText(body.nextCursor) || undefined;
     if (cursor === undefined) return;
+    if (page === maxPages) throw new CommandError("failed", `${api.url} listed too many copies.`);
   }
 }
+
+const toListed = (one: Fields): ListedOriginal => ({
+  source: toText(one.source),
+  sourceId: toText(one.sourceId),
+  title: typeof one.title === "string" ? one.title : null,
+  project: typeof one.project === "string" ? one.project : null,
+  updatedAt: toText(one.updatedAt),
+  machine: toText(one.machine),
+  files: Number(one.files),
+  plainBytes: Number(one.plainBytes),
+  storedBytes: Number(one.storedBytes),
+  fingerprint: toText(one.fingerprint),
+  version: toText(one.version),
+});

@@ -29,6 +29,8 @@ export type Refused = { refusal: Refusal; machine: string };
 export type CopyTarget = { host: Host; api: Api; states: CopyStates; machine: string; device: string; keys: Keys };
 
 const maxTries = 4;
+/** The server takes no more (lib/core/limits.ts). */
+const [maxHeadBytes, maxParts] = [1024 * 1024, 20_000];
 
 export const joinStamps = ({ files }: SessionFiles): string =>
   files.map(({ name, stamp }) => `${name} ${stamp}`).join("\n");
@@ -75,9 +77,12 @@ export async function sendSession(
   throw new CommandError("failed", `The exact copy of ${session.sourceId} kept changing on the server.`);
 }
 
-/** Parts that were never in a manifest are gone after a day. */
+/** Parts that were never in a manifest are gone after a day. The main file stays the first, or deleted files would be lost. */
 const withoutMissing = (files: KnownFile[], missing: ReadonlySet<string>): KnownFile[] =>
-  files.filter(({ parts }) => !parts.some(({ sha256 }) => missing.has(sha256)));
+  files.flatMap((file, at) => {
+    if (!file.parts.some(({ sha256 }) => missing.has(sha256))) return [file];
+    return at === 0 ? [{ ...file, bytes: 0, sha256: "", stamp: "", parts: [] }] : [];
+  });
 
 class SessionSending {
   readonly #session: LocalSession;
@@ -171,13 +176,11 @@ class SessionSending {
       },
       keys.recipient,
     );
-    return {
-      recipient: keys.recipient,
-      files: files.length,
-      plainBytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-      head,
-      parts: files.flatMap(({ parts }) => parts.map(({ sha256 }) => sha256)),
-    };
+    const parts = files.flatMap((file) => file.parts.map(({ sha256 }) => sha256));
+    if (head.length > maxHeadBytes || parts.length > maxParts)
+      throw new Error("the session has too many files or parts");
+    const plainBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    return { recipient: keys.recipient, files: files.length, plainBytes, head, parts };
   }
 }
 

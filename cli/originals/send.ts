@@ -117,15 +117,17 @@ export class OriginalsSender {
     }
   }
 
-  /** What can't be read costs only its own copy. */
+  /** What can't be read, and a copy that can't be decrypted or is refused, costs only itself. */
   async #guard(path: string, run: () => Promise<void>): Promise<void> {
     const { signal, host } = this.#context;
     signal.throwIfAborted();
     try {
       await run();
     } catch (error) {
-      if (signal.aborted || error instanceof HttpError || error instanceof CommandError) throw error;
-      this.#warn(`Can't send an exact copy of ${foldHome(path, host)}: ${(error as Error).message}.`);
+      if (signal.aborted || concernsAll(error)) throw error;
+      this.#warn(
+        `Can't send an exact copy of ${foldHome(path, host)}: ${(error as Error).message.replace(/\.$/, "")}.`,
+      );
     }
   }
 
@@ -203,6 +205,12 @@ const refusals: Record<Refusal, string> = {
   different: "the session continued differently",
   unreadable: "the session was copied, and this machine can't decrypt that copy to compare it",
 };
+
+/** One session's manifest may be invalid; another status, or no answer, would meet every session. */
+const concernsAll = (error: unknown): boolean =>
+  error instanceof HttpError ? ![400, 409, 422].includes(error.status) : isUnreachable(error);
+
+const isUnreachable = (error: unknown): boolean => error instanceof CommandError && error.kind !== "failed";
 
 const getTime = ({ found }: LocalSession): number => found.files[0]?.modifiedAt ?? 0;
 

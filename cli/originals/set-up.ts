@@ -48,16 +48,17 @@ async function trust(context: Context, recipient: string): Promise<string> {
   const { host, terminal, signal, values } = context;
   if (!isRecipient(recipient)) throw new CommandError("failed", "The server sent an invalid key for exact copies.");
   const fingerprint = showFingerprint(recipient);
-  terminal.say("Another machine created this account's key for exact copies. The key's fingerprint is:");
+  terminal.say("Another machine created this account's key for exact copies:");
   terminal.say();
-  terminal.say("  ", styled("bold", fingerprint));
+  terminal.say("  Fingerprint  ", styled("bold", fingerprint));
+  terminal.say("  Public key   ", styled("bold", recipient));
   terminal.say();
   terminal.say(
-    `Compare it with the output of \`${program} originals key show\` on that machine, because the server could send a different key.`,
+    `Compare both with the output of \`${program} originals key show\` on that machine, because the server could send a different key, even one with this fingerprint.`,
   );
   if (values.yes !== true) {
     requireTerminal(context);
-    if (!(await terminal.ask("Do the fingerprints match?", signal)))
+    if (!(await terminal.ask("Do both match?", signal)))
       throw new CommandError("failed", "The key was not trusted, so exact copies stay off.");
   }
   await pinRecipient(host, recipient);

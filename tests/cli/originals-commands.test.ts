@@ -75,12 +75,30 @@ describe("originals on", () => {
     const other = await addMachine(fake.url);
     const asked = await run(other, ["on"], { columns: 100, answers: () => "n" });
     expect([asked.code, asked.message]).toEqual([1, "The key was not trusted, so exact copies stay off."]);
-    expect(asked.output).toContain(`  ${shown}\n`);
+    expect(asked.output).toContain(`  Fingerprint  ${shown}\n  Public key   ${fake.originals.recipient}\n`);
     expect(await readRecipient(other)).toBeUndefined();
     expect(await run(other, ["on"], { columns: 100, answers: () => "y" })).toMatchObject({ code: 0 });
     expect(await readRecipient(other)).toBe(fake.originals.recipient);
     expect(await readIdentity(other)).toBeUndefined();
     expect((await run(other, ["key", "show"])).output).toContain("this machine can't decrypt copies");
+  });
+
+  test("keeps its key where the answer to storing it was lost", async () => {
+    const { fake, host } = await worldInside(1);
+    let isLost = false;
+    const { handle } = fake.originals;
+    fake.originals.handle = (request, response, body) => {
+      if (isLost || request.method !== "PUT" || request.url !== "/api/originals/key")
+        return handle(request, response, body);
+      isLost = true;
+      const nobody = { writeHead: () => nobody, end: () => nobody };
+      handle(request, nobody as never, body);
+      request.socket.destroy();
+      return true;
+    };
+    expect(await run(host, ["on"], { values: yes })).toMatchObject({ code: 0 });
+    expect(isLost).toBe(true);
+    expect((await readIdentity(host))?.recipient).toBe(fake.originals.recipient);
   });
 
   test("refuses a later key of the server, until somebody takes it by hand", async () => {
