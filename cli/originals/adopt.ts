@@ -20,7 +20,11 @@ export async function adoptOriginal(
   // The key was replaced.
   if (remote.recipient !== recipient)
     return remote.machine === machine && bytes >= remote.plainBytes ? replaced : "unreadable";
-  if (secret === undefined) return remote.machine === machine && isNewer(local, remote) ? replaced : "unreadable";
+  // Two machines may have one name, so nothing longer is replaced.
+  if (secret === undefined) {
+    const isOwn = remote.machine === machine && isNewer(local, remote) && bytes >= remote.plainBytes;
+    return isOwn ? replaced : "unreadable";
+  }
   const head = await decodeHead(remote.head, secret);
   const files = listFiles(head);
   const [main] = files;

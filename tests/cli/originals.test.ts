@@ -387,6 +387,20 @@ describe("two machines", () => {
     ]);
   });
 
+  test("with the public key alone never replace a longer copy, even of a machine with the same name", async () => {
+    const { fake, host, home, recipient } = await worldWithCopies(1);
+    await appendFile(at(home, 1), sessionLine(1));
+    await push(fake, { host, machine: "a" });
+    const stored = fake.originals.copies.get(key(1));
+    const b = await addMachine(fake, { [claudePath(1)]: sessionLine(1, "Other.") }, "a");
+    await pinRecipient(b.host, recipient);
+    await switchOn(b.host);
+    const later = new Date(Date.now() + 1000);
+    await utimes(at(b.host.home, 1), later, later);
+    expect((await push(fake, b)).errors).toContain("this machine can't decrypt that copy");
+    expect(fake.originals.copies.get(key(1))).toBe(stored);
+  });
+
   test("encrypt nothing to a key that only the server names", async () => {
     const { fake, host, home, recipient } = await worldWithCopies(1);
     const other = (await createIdentity()).recipient;
