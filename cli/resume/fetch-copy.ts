@@ -10,7 +10,7 @@ export type Copy = { head: Head; updatedAt: string; readFile(file: HeadFile): As
 
 /**
  * @returns undefined if the server has no copy of the session
- * @throws CommandError if this machine has not the copy's key, or the copy is not the session's
+ * @throws CommandError if this machine lacks the copy's key, or the copy belongs to another session
  */
 export async function fetchCopy(
   api: Api,

@@ -3,7 +3,6 @@ import type { Host } from "../adapters/adapter.ts";
 import { runTool } from "../install/tools.ts";
 import type { HeadGit } from "../originals/format.ts";
 
-/** Names the differences between the repository that a session knew and the one in a folder. */
 export async function compareGit(host: Host, folder: string, known: HeadGit | null): Promise<string[]> {
   if (!known?.commit && !known?.remote && !known?.branch) return [];
   const git = async (...words: string[]) => {
@@ -42,7 +41,7 @@ async function describeCommit(
   return `The session ended at commit ${was}; this folder is at ${is}, ${ahead ?? "?"} ahead and ${behind ?? "?"} behind.`;
 }
 
-/** The same repository is reached with and without a user, `.git`, and in SSH's short form. */
+/** URLs of one repository differ in user, `.git` and SSH's short form. */
 const normalize = (remote: string | null | undefined): string =>
   (publicRemote(remote) ?? "")
     .replace(/^[a-z+]+:\/\/(?:[^@/]*@)?/i, "")

@@ -4,16 +4,15 @@ import { link, lstat, mkdir, mkdtemp, open, readdir, realpath, rename, rm, stat,
 import { dirname, join } from "node:path";
 import { CommandError } from "../errors.ts";
 
-/** `read` yields the file's bytes in order. */
 export type PlannedFile = {
-  /** Below the agent's folder, with `/`. */
+  /** Relative to the agent's folder, with `/`. */
   path: string;
   bytes: number;
   sha256: string;
   read(): AsyncIterable<Uint8Array>;
 };
 
-/** A `continued` file was the beginning of what it is now, and a `kept` one goes on behind the copy. */
+/** A `continued` file was a prefix of the copy and was extended; a `kept` one has more than the copy. */
 export type RestoredFile = {
   path: string;
   bytes: number;
@@ -24,15 +23,15 @@ export type RestoredFile = {
 type Found = "missing" | "same" | "shorter" | "longer" | "different";
 
 const stagingPrefix = ".spoor-resume-";
-/** A killed run left an older folder. */
+/** An older staging folder was left by a killed run. */
 const stagingMs = 3_600_000;
 
 /**
- * Writes nothing unless every file can be written. The last file is the last to appear.
+ * Writes nothing unless every file can be written. The last file appears last.
  *
  * @param home may itself be a link, but nothing below it
- * @param force puts different files aside
- * @throws CommandError if a file would replace a different one, or lies behind a link, or its bytes are not those expected
+ * @param force renames existing files that differ
+ * @throws CommandError if a file would replace a different one, is behind a link, or has the wrong hash
  */
 export async function restoreFiles(
   home: string,
@@ -150,7 +149,7 @@ async function putAside(path: string): Promise<string> {
   return to;
 }
 
-/** A link became one since `inspect` where `mkdir` finds something else than a folder. */
+/** Checks again, because a folder may have become a link since `inspect`. */
 async function makeFolders(root: string, path: string): Promise<void> {
   let at = root;
   for (const name of path.split("/")) {
@@ -176,7 +175,7 @@ async function appear(from: string, to: string): Promise<void> {
   }
 }
 
-/** @param bytes how many at the beginning; all by default */
+/** @param bytes hashes only this many from the start */
 async function hashFile(path: string, bytes?: number): Promise<string> {
   const hash = createHash("sha256");
   if (bytes === 0) return hash.digest("hex");

@@ -1,4 +1,4 @@
-// OpenCode keeps sessions in a database, which only its own import writes to.
+// OpenCode keeps sessions in a database; only its own import writes to it.
 import { createHash } from "node:crypto";
 import { access, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,13 +14,12 @@ import type { Agent } from "./agents.ts";
 import { start } from "./programs.ts";
 import type { PlannedFile, RestoredFile } from "./restore-files.ts";
 
-/** A session's sub-agents come behind it. */
 export const isOpencodeFile = (path: string): boolean => /^export\/ses_\w+\.json$/.test(path);
 
 /**
- * Imports into the project of the current folder, and compares what is stored then with the copy.
+ * Imports into the current folder's project, then compares the database with the copy.
  *
- * @throws CommandError if OpenCode has the session already, and it is not the copy's beginning: an import only adds
+ * @throws CommandError if OpenCode has the session and it is not a prefix of the copy, because imports only add
  */
 export async function restoreOpencode(
   host: Host,
@@ -83,7 +82,7 @@ async function stage(path: string, { path: name, sha256, read }: PlannedFile): P
 
 const readMessages = (bytes: Buffer): unknown[] => toList(asFields(parseJson(bytes.toString())).messages);
 
-/** @returns undefined without the session, or if this Node can't read the database */
+/** @returns undefined if the session is missing or this Node can't read the database */
 async function readStored(database: string, file: PlannedFile): Promise<unknown[] | undefined> {
   const isThere = await access(database).then(
     () => true,

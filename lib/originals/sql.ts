@@ -1,5 +1,4 @@
-// These statements run in transactions of `pg` (a request) or of Prisma (a deletion). SQL: sets of rows, advisory locks, and
-// slices of values.
+// Raw SQL, because Prisma has no advisory locks, row sets or value slices; deletions run in Prisma's transactions.
 import "server-only";
 import { limits } from "#lib/core/limits";
 import { pool, type Queryable, snapshot, transaction } from "#lib/db/client";
@@ -40,7 +39,7 @@ export async function findPart(userId: string, sha256: string): Promise<StoredPa
   return rows[0];
 }
 
-/** STORAGE EXTERNAL makes a slice cost only its size. @param from counts from 1 */
+/** A slice costs only its own size (STORAGE EXTERNAL). @param from counts from 1 */
 export async function readPartSlice(
   userId: string,
   sha256: string,
@@ -78,9 +77,9 @@ export type NewOriginal = OriginalKey & {
 export type Written = { version: number; isNew: boolean } | "deleted" | "changed" | { missing: string[] };
 
 /**
- * Stores a copy in place of the one that the client has seen.
+ * Replaces only the version that the client has seen.
  *
- * @param seen the version that it replaces; undefined for none
+ * @param seen undefined for none
  */
 export async function writeOriginal(
   tx: Queryable,
@@ -99,7 +98,7 @@ export async function writeOriginal(
   if (missing.length > 0) return { missing: missing.slice(0, limits.originals.missingTold) };
   if (before !== undefined) await letGo(tx, key, hashes);
   await refer(tx, key, hashes);
-  // Derived from the clock, so that a copy that was deleted and recreated has a new version.
+  // Derived from the clock, so that a recreated copy never reuses a version.
   const version = Math.max((before ?? 0) + 1, Date.now());
   const bytes = original.parts.reduce((sum, hash) => sum + (stored.get(hash) ?? 0), original.head.length);
   const { recipient, files, plainBytes, head, parts, machine } = original;
@@ -139,7 +138,7 @@ async function readSizes(tx: Queryable, userId: string, hashes: Buffer[]): Promi
   return new Map(rows.map(({ hash, bytes }) => [hash, bytes]));
 }
 
-/** A reader of the previous version has a day to fetch its parts. */
+/** Readers of the previous version have a day to fetch its parts. */
 async function letGo(tx: Queryable, key: string[], kept: Buffer[]): Promise<void> {
   await tx.query(
     `update original_part set unused_since = now() where user_id = $1 and unused_since is null and not sha256 = any($4)
@@ -170,13 +169,12 @@ async function refer(tx: Queryable, key: string[], hashes: Buffer[]): Promise<vo
   );
 }
 
-/** lib/originals/deletion.ts deletes the parts. @returns how many there were */
+/** The parts are deleted by lib/originals/deletion.ts. @returns the number of copies */
 export async function deleteOriginals(tx: Transaction, userId: string, keys: OriginalKey[]): Promise<number> {
   await lockOriginals(tx, userId);
   return deleteLocked(tx, userId, keys);
 }
 
-/** As `deleteOriginals`, for the copies of traces. */
 export async function deleteOriginalsByTrace(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
   await lockOriginals(tx, userId);
   const keys = await run<OriginalKey>(
@@ -211,7 +209,7 @@ async function deleteLocked(tx: Transaction, userId: string, keys: OriginalKey[]
   return gone.length;
 }
 
-/** An older release's process deletes traces but leaves their copies. */
+/** Processes of an older release delete traces without their copies. */
 export async function deleteLeftOriginals(): Promise<void> {
   const { rows } = await pool().query<{ userId: string }>(`select distinct user_id as "userId" from original`);
   for (const { userId } of rows) {
@@ -227,7 +225,7 @@ export async function deleteLeftOriginals(): Promise<void> {
   }
 }
 
-/** The order varies, since a user's parts may have to wait for a lock. */
+/** The order varies, so that one user's lock never delays all others. */
 export async function findUsersToPurge(limit: number): Promise<string[]> {
   const { rows } = await pool().query<{ userId: string }>(
     `select user_id as "userId" from original_part where unused_since < now() - make_interval(hours => $2)
@@ -251,8 +249,7 @@ export function purgeSome(userId: string, limit: number): Promise<number> {
       [userId, limit, limits.originals.unusedHours],
     );
     const found = [userId, decodeHashes(rows.map(({ hash }) => hash)), limits.originals.unusedHours];
-    // A part that is sent again meanwhile is kept.
-    const isOld = "user_id = $1 and sha256 = any($2) and unused_since < now() - make_interval(hours => $3)";
+      const isOld = "user_id = $1 and sha256 = any($2) and unused_since < now() - make_interval(hours => $3)";
     const { rows: gone } = await tx.query<{ object: string | null }>(
       `delete from original_part where ${isOld} and not exists (select 1 from original_use used
          where used.user_id = $1 and used.sha256 = original_part.sha256) returning object`,
@@ -281,7 +278,6 @@ const columns = `original.source, original.source_id as "sourceId", original.ver
 
 export type WholeRow = OriginalRow & { head: Buffer; parts: { sha256: string; bytes: number }[] };
 
-/** Reads a consistent version. */
 export function readOriginal(userId: string, { source, sourceId }: OriginalKey): Promise<WholeRow | undefined> {
   const key = [userId, source, sourceId];
   return snapshot(async (tx) => {

@@ -31,7 +31,7 @@ const writable: Record<string, { other: string; canRebuild: boolean }> = {
   opencode: { other: "claude", canRebuild: false },
 };
 
-/** The ways to go on with a session, the best first. */
+/** The ways to continue a session, the best first. */
 export function listResumeWays({ id, source, sourceId, metadata }: Resumed, hasCopy: boolean): ResumeWay[] {
   if (metadata?.kind === "prompts-only") return []; // a prompt history, which can't be continued
   const known = Object.hasOwn(writable, source) ? writable[source] : undefined;
