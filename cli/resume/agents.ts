@@ -59,7 +59,7 @@ export function requireAgent(name: string): Agent {
   const agent = findAgent(name.toLowerCase());
   if (agent) return agent;
   const known = agents.map(({ command }) => command).join(", ");
-  throw new CommandError("usage", `"${name}" is no agent that goes on with a session. Known: ${known}.`);
+  throw new CommandError("usage", `Spoor can't resume sessions in "${name}". Supported: ${known}.`);
 }
 
 /** @returns undefined if the agent is not on the PATH or prints no version */

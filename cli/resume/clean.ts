@@ -51,7 +51,7 @@ export async function cleanFromCopy(host: Host, agent: Agent, { head, readFile }
     places.isExpected,
   );
   const main = files.find(({ path }) => /\.jsonl(?:\.zst)?$/.test(path) && !path.includes("/subagents/"));
-  if (!main) throw new CommandError("failed", "The copy has no file of the session itself.");
+  if (!main) throw new CommandError("failed", "The copy lacks the session's main file.");
   const bytes = await buffer(Readable.from(readFile(main)));
   if (createHash("sha256").update(bytes).digest("hex") !== main.sha256)
     throw new CommandError("failed", `The copy of ${main.path} is damaged. Nothing was restored.`);

@@ -27,7 +27,7 @@ export async function repairClaude(home: string, id: string, all: boolean): Prom
   if (first === -1)
     throw new CommandError(
       "failed",
-      `No thought in ${path} is known to be refused by the API. Remove all of them with --force.`,
+      `The API is not known to refuse any thinking in ${path}. Remove all of it with --force.`,
     );
   const mended = removeThoughts(lines, first);
   const copy = `${path}.before-repair-${new Date().toISOString().replace(/\D/g, "").slice(0, 14)}`;
@@ -46,7 +46,7 @@ export async function repairClaude(home: string, id: string, all: boolean): Prom
 }
 
 async function findSession(home: string, id: string): Promise<string> {
-  if (!/^[\w-]+$/.test(id)) throw new CommandError("usage", `"${id}" is no id of a Claude Code session.`);
+  if (!/^[\w-]+$/.test(id)) throw new CommandError("usage", `"${id}" is not the id of a Claude Code session.`);
   const projects = await findClaudeProjects(home, id);
   const [project] = projects;
   if (project === undefined) throw new CommandError("failed", `Claude Code has no session ${id} on this machine.`);

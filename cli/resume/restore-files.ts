@@ -73,7 +73,7 @@ function refuseDifferent(root: string, found: ReadonlyMap<PlannedFile, Found>): 
   const names = different.slice(0, 3).map((file) => toPath(root, file));
   throw new CommandError(
     "failed",
-    `Another file is already there: ${names.join(", ")}${different.length > 3 ? ", …" : ""}. Put it aside with --force.`,
+    `Another file is already there: ${names.join(", ")}${different.length > 3 ? ", …" : ""}. Rename it with --force.`,
   );
 }
 
@@ -89,10 +89,10 @@ async function inspect(root: string, { path, bytes, sha256 }: PlannedFile): Prom
     const at = join(root, ...names.slice(0, count));
     const known = await lstat(at).catch(ignoreMissing);
     if (!known) return "missing";
-    if (known.isSymbolicLink()) throw new CommandError("failed", `${at} is a link, so nothing was written behind it.`);
-    if (count < names.length && !known.isDirectory()) throw new CommandError("failed", `${at} is no folder.`);
+    if (known.isSymbolicLink()) throw new CommandError("failed", `${at} is a link, so nothing was written through it.`);
+    if (count < names.length && !known.isDirectory()) throw new CommandError("failed", `${at} is not a folder.`);
     if (count === names.length) {
-      if (!known.isFile()) throw new CommandError("failed", `${at} is no file.`);
+      if (!known.isFile()) throw new CommandError("failed", `${at} is not a file.`);
       if (known.size < bytes) return "shorter";
       if ((await hashFile(at, bytes)) !== sha256) return "different";
       return known.size > bytes ? "longer" : "same";
@@ -117,7 +117,7 @@ async function stage(folder: string, { path, bytes, sha256, read }: PlannedFile)
     await file.close();
   }
   if (written !== bytes || hash.digest("hex") !== sha256)
-    throw new CommandError("failed", `The copy of ${path} is damaged: it is not what was sent. Nothing was restored.`);
+    throw new CommandError("failed", `The copy of ${path} is damaged: its hash is wrong. Nothing was restored.`);
   return to;
 }
 
@@ -133,7 +133,7 @@ async function place(
   const setAside = before === "different" ? await putAside(to) : undefined;
   if (before === "shorter") await rename(from, to);
   else await appear(from, to);
-  if ((await hashFile(to)) !== file.sha256) throw new CommandError("failed", `${to} was not written as it should be.`);
+  if ((await hashFile(to)) !== file.sha256) throw new CommandError("failed", `${to} was not written correctly.`);
   if (before === "shorter") return { ...about(file), wrote: "continued" };
   return { ...about(file), wrote: setAside ? "replaced" : "new", ...(setAside && { setAside }) };
 }
@@ -158,7 +158,7 @@ async function makeFolders(root: string, path: string): Promise<void> {
     await mkdir(at, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
-    if (!(await lstat(at)).isDirectory()) throw new CommandError("failed", `${at} is no folder.`);
+    if (!(await lstat(at)).isDirectory()) throw new CommandError("failed", `${at} is not a folder.`);
   }
 }
 

@@ -50,7 +50,7 @@ export async function restoreOpencode(
         throw new CommandError("failed", `OpenCode did not import ${getId(file)}: ${output.slice(0, 500)}`);
       const stored = await readStored(database, file);
       if (hasSqlite() && !isDeepStrictEqual(stored, messages))
-        throw new CommandError("failed", `OpenCode stored ${getId(file)} otherwise than it is in the copy.`);
+        throw new CommandError("failed", `OpenCode stored ${getId(file)} differently from the copy.`);
     }
     return restored;
   } finally {
@@ -70,7 +70,7 @@ async function stage(path: string, { path: name, sha256, read }: PlannedFile): P
   for await (const part of read()) parts.push(part);
   const bytes = Buffer.concat(parts);
   if (createHash("sha256").update(bytes).digest("hex") !== sha256)
-    throw new CommandError("failed", `The copy of ${name} is damaged: it is not what was sent. Nothing was restored.`);
+    throw new CommandError("failed", `The copy of ${name} is damaged: its hash is wrong. Nothing was restored.`);
   const file = await open(path, "wx", 0o600);
   try {
     await file.writeFile(bytes);

@@ -93,5 +93,5 @@ export async function requireArchived(api: Api, filter: SessionFilter): Promise<
   if (!first) throw new CommandError("failed", `You have no session "${name}" on the server.`);
   if (found.length === 1) return first;
   const some = found.slice(0, 5).map(({ sourceId, title }) => `${sourceId} (${title})`);
-  throw new CommandError("usage", `"${name}" means several sessions; name one by its id: ${some.join(", ")}.`);
+  throw new CommandError("usage", `"${name}" matches several sessions; choose one by its id: ${some.join(", ")}.`);
 }

@@ -249,7 +249,7 @@ export function purgeSome(userId: string, limit: number): Promise<number> {
       [userId, limit, limits.originals.unusedHours],
     );
     const found = [userId, decodeHashes(rows.map(({ hash }) => hash)), limits.originals.unusedHours];
-      const isOld = "user_id = $1 and sha256 = any($2) and unused_since < now() - make_interval(hours => $3)";
+    const isOld = "user_id = $1 and sha256 = any($2) and unused_since < now() - make_interval(hours => $3)";
     const { rows: gone } = await tx.query<{ object: string | null }>(
       `delete from original_part where ${isOld} and not exists (select 1 from original_use used
          where used.user_id = $1 and used.sha256 = original_part.sha256) returning object`,

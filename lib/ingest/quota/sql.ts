@@ -29,7 +29,7 @@ const pictureBytes = "200 + coalesce(octet_length(body), object_bytes, 0)";
 
 const partBytes = "200 + bytes";
 
-/** With the rows that name its parts. */
+/** Includes the rows that list its parts. */
 const originalBytes = "512 + octet_length(head) + 130 * parts";
 
 /** Both columns are stored uncompressed, so that their length is known without reading them. */
