@@ -14,7 +14,10 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
     <li className="flex flex-col gap-2 border-hairline border-b py-3">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
         <span className="font-medium">{name}</span>
-        <a href={findingsHref({ kind, mark })} className="quiet-link font-mono text-code text-muted leading-6">
+        <a
+          href={findingsHref({ kind, mark })}
+          className="quiet-link inline-block font-mono text-code text-muted leading-6"
+        >
           {mark}
         </a>
         <span className={`text-code ${inks[state]}`}>{stateNames[state]}</span>

@@ -36,7 +36,7 @@ export function Figures({ digests, due }: { digests: Digests; due: number }) {
         {rows.map(([name, { sessions, seconds, costNano }, from, to, isBefore]) => (
           <tr key={name} className={isBefore ? "text-code text-muted *:pb-2" : "font-semibold *:pt-1"}>
             <th scope="row" className={`text-left ${isBefore ? "font-normal" : "font-semibold"}`}>
-              <a href={usageRangeHref(from, to)} className="quiet-link target leading-6">
+              <a href={usageRangeHref(from, to)} className="quiet-link target inline-block leading-6">
                 {name}
               </a>
             </th>
