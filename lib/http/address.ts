@@ -1,7 +1,6 @@
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { env } from "#lib/core/env";
 import { log } from "#lib/core/log";
-import "server-only";
 
 /** server/http/client-address.ts sets it on every request. */
 export const clientAddressHeader = "x-spoor-client-address";
