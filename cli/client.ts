@@ -119,7 +119,6 @@ export function makeTerminal(words: string[], env: Host["env"], streams: Streams
   });
 }
 
-/** @returns the exit code */
 export async function runClient(words: string[], surroundings: Surroundings): Promise<number> {
   const { terminal, signal, env } = surroundings;
   try {

@@ -133,7 +133,7 @@ sessions that have an exact copy on the server (see: spoor originals); pick one 
   --told AGENT       print a summary as a first prompt for claude, codex, gemini or opencode
   --run              start the agent
   --source NAME, --project NAME  only this agent, only this project
-  --force            put aside a different file that is already there
+  --force            rename a different file that is already there
   --any-version      resume even if this agent is older than the one that wrote the session
   --repair           copy a local Claude Code session, then remove the thoughts that the API refuses
 

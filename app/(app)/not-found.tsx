@@ -3,7 +3,6 @@ import { Missing } from "../components/missing";
 
 export const metadata: Metadata = { title: "Not found" };
 
-/** The not-found page of a signed-in person, with the navigation bar. */
 export default function NotFound() {
   return (
     <div className="column px-0">

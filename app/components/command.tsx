@@ -1,7 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
 
-/** @returns whether it was copied */
 export async function copyText(text: string): Promise<boolean> {
   const copying = navigator.clipboard?.writeText(text).then(
     () => true,

@@ -13,7 +13,6 @@ import { codelessHref, isSameNetwork, lookUp, readStage } from "./stage";
 
 export const metadata: Metadata = { title: "Approve a login" };
 
-/** Approves the login of a machine (RFC 8628, section 3.3). */
 export default async function Page({ searchParams }: PageProps<"/device">) {
   const query = await searchParams;
   const code = readParam(query.code);

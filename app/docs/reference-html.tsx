@@ -4,7 +4,7 @@ import { writtenReference } from "./written";
 
 const shownMs = 2000;
 
-/** The browser finds the HTML in place and leaves it there. */
+/** The server sends the HTML; hydration leaves it unchanged. */
 export function ReferenceHtml() {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -20,7 +20,7 @@ export function ReferenceHtml() {
     <div
       ref={place}
       className="reference"
-      // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it with allowlists of elements and attributes
       dangerouslySetInnerHTML={{ __html: writtenReference() }}
       suppressHydrationWarning
     />

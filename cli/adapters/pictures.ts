@@ -21,7 +21,7 @@ const marks = new RegExp(`${mark}([0-9a-f]{64}) (image/\\w+) (\\d+);`, "g");
 
 const waiting = new Map<string, Buffer<ArrayBuffer>>();
 let waitingBytes = 0;
-/** Twice those of a longest line, because adapters may delay a few messages. */
+/** Two lines of maximum length, because adapters may delay a few messages. */
 const maxWaitingBytes = 32 * MiB;
 
 /** @param data base64, an address that contains it, or a list of bytes */

@@ -32,7 +32,7 @@ export type SavedBuilder = {
   metadata: Metadata;
 } & { [name in "model" | "createdAt" | "title"]?: string | undefined };
 
-/** A session begins with its first message, and ends with what was noted meanwhile. */
+/** Begins the session with its first message, and adds what was noted at its end. */
 export class SessionBuilder {
   readonly #sink: Sink;
   readonly #source: string;

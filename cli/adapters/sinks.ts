@@ -20,7 +20,6 @@ export const forwardTo = (sink: Sink): Sink => ({
   pause: () => sink.pause(),
 });
 
-/** For reading an input a second time. */
 export const withoutCounts = (sink: Sink): Sink => ({
   ...forwardTo(sink),
   checkpoint() {},

@@ -148,7 +148,6 @@ export async function findSessions(path: string, list: ListSessions): Promise<In
   }
 }
 
-/** @throws if the database can't be read, or is gone */
 export async function readDatabase(
   path: string,
   sink: Sink,

@@ -160,7 +160,6 @@ async function finish(
     : exitCodes.done;
 }
 
-/** Asks once. */
 async function askForOriginals(context: Context): Promise<boolean> {
   const { host, terminal, signal, values } = context;
   const { originals, askedOriginals } = await loadSettings(context);

@@ -53,7 +53,7 @@ export async function logIn(context: Context): Promise<void> {
   if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
 
-/** A server that knows no exact copies knows no scope for them, so it is asked for only while they are on. */
+/** Older servers refuse the scope `originals`, so it is requested only while exact copies are on. */
 const findScopes = ({ originals }: Settings): string[] | undefined =>
   originals === undefined ? undefined : ["ingest", "read", "originals"];
 

@@ -46,7 +46,7 @@ const see = `See: ${program} originals --help`;
 const readGlobs = (context: Context): string[] =>
   listValue(context, "project").map((glob) => normalizeGlob(glob, context.host));
 
-/** Copies are on for no project until one is chosen. */
+/** If copies were off, choosing a project turns them on for that project only. */
 function changeRules(host: Host, { originals }: Settings, isOn: boolean, globs: readonly string[]) {
   if (globs.length === 0) return isOn ? [] : undefined;
   if (originals === undefined && !isOn) return undefined;
@@ -83,7 +83,7 @@ async function switchOn(context: Context): Promise<number> {
   return exitCodes.done;
 }
 
-/** Logs in again if the token has not the scope. @throws CommandError if it still has not */
+/** Logs in again if the token lacks the scope. @throws CommandError if it still does */
 async function connectForCopies(context: Context): Promise<Connection> {
   const { host } = context;
   const connection = await connect(context);
@@ -250,7 +250,7 @@ async function verify(context: Context): Promise<number> {
   return faults.length > 0 ? exitCodes.failed : exitCodes.done;
 }
 
-/** The newest, and others by chance. */
+/** Half are the newest, half are random. */
 function pickSample(all: readonly ListedOriginal[]): ListedOriginal[] {
   const [newest, others] = [all.slice(0, sampleSize / 2), all.slice(sampleSize / 2)];
   while (newest.length < sampleSize && others.length > 0)
@@ -258,7 +258,6 @@ function pickSample(all: readonly ListedOriginal[]): ListedOriginal[] {
   return newest;
 }
 
-/** The sessions on this machine, by their keys. */
 async function findHere(
   host: Host,
   { record }: PushTarget,

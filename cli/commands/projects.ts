@@ -84,7 +84,6 @@ async function change(context: Context, action: "include" | "exclude", given: st
   terminal.json({ rules: after.rules, changed: names, stillLeftOut: stillOut, sentBefore });
 }
 
-/** Reads projects from the index of earlier scans only, which is fast. */
 async function readKnownProjects({ host }: Context) {
   return (await ScanIndex.open(host)).projects();
 }

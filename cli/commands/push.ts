@@ -27,7 +27,6 @@ import {
 import { styled } from "../terminal/terminal.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
-/** @param usual the answer to an empty line at a first push */
 export async function push(context: Context, { usual = false } = {}): Promise<number> {
   const { values } = context;
   new SessionFilter(context); // reports invalid options before the server is asked

@@ -23,7 +23,6 @@ import { styled } from "../terminal/terminal.ts";
 type Mode = "exact" | "clean" | "told";
 type Session = { source: string; sourceId: string; title: string };
 
-/** What was done, as `--json` prints it. */
 type Outcome = {
   mode: Mode;
   session: Session;
@@ -110,7 +109,7 @@ async function choose(
   if (!terminal.canAsk) {
     const fitted = fitTable(columns, rows, terminal.width);
     terminal.table(fitted.columns, fitted.rows);
-    terminal.say(`Go on with one: ${program} resume ID`);
+    terminal.say(`Resume one with: ${program} resume ID`);
   }
   terminal.json({ server, sessions: copies });
   return undefined;
@@ -138,11 +137,13 @@ async function act(
   return finish(context, { mode, session: archived, command: agent.resume(made.id), files, notes, missing });
 }
 
-/** @throws CommandError if sessions of this source can't be put back */
 function requireSource(source: string): Agent {
   const agent = findAgent(source);
   if (agent) return agent;
-  throw new CommandError("failed", `Sessions of ${source} can't be put back. Tell another agent about it with --told.`);
+  throw new CommandError(
+    "failed",
+    `Sessions of ${source} can't be restored. Summarize it for another agent with --told.`,
+  );
 }
 
 async function bringBack(context: Context, api: Api, listed: ListedOriginal): Promise<Outcome> {
@@ -159,9 +160,9 @@ async function bringBack(context: Context, api: Api, listed: ListedOriginal): Pr
   return { mode: "exact", session, command: agent.resume(listed.sourceId), files, notes, missing: [] };
 }
 
-/** A shell could read other ids as more than a word. */
+/** Other ids could be unsafe in a shell command. */
 function requireSafeId(id: string): void {
-  if (!/^[A-Za-z0-9][\w.-]*$/.test(id)) throw new CommandError("failed", `"${id}" is no id of a session.`);
+  if (!/^[A-Za-z0-9][\w.-]*$/.test(id)) throw new CommandError("failed", `"${id}" is not the id of a session.`);
 }
 
 async function cleanCopy(context: Context, api: Api, listed: ListedOriginal): Promise<Outcome> {
@@ -186,14 +187,14 @@ async function finish(context: Context, outcome: Outcome): Promise<number> {
   const written = files.filter(({ wrote }) => wrote !== "same" && wrote !== "kept");
   const what = written.length > 0 ? `Restored ${formatCount(written.length, "file")}` : "All files are here already";
   terminal.say(styled("green", "✓"), ` ${what}: `, styled("bold", title));
-  for (const { setAside } of files) if (setAside) terminal.say(`  The file before is now ${setAside}`);
+  for (const { setAside } of files) if (setAside) terminal.say(`  The previous file is now ${setAside}`);
   if (files.some(({ wrote }) => wrote === "kept"))
-    terminal.say("  This machine has more of it than the copy, which was kept.");
+    terminal.say("  This machine's file has more than the copy, so it was kept.");
   for (const note of notes) terminal.say("  ", note);
   if (missing.length > 0) terminal.say(`  It lacks: ${missing.join(", ")}.`);
   terminal.json({ mode, session: { source, sourceId, title }, files, notes, missing, folder: host.cwd, command });
   if (values.run === true) return runAgent(host, command);
-  terminal.say("Go on with it here: ", styled("bold", formatCommand(command)));
+  terminal.say("Continue it here: ", styled("bold", formatCommand(command)));
   return exitCodes.done;
 }
 
@@ -216,7 +217,7 @@ async function repair({ host, terminal, words, values }: Context): Promise<numbe
   const agent = requireAgent("claude");
   const { path, copy, removed } = await repairClaude(agent.getHome(host), id, values.force === true);
   terminal.say(styled("green", "✓"), ` Removed ${formatCount(removed, "thought")} from ${path}`);
-  terminal.say(`  The file before is now ${copy}`);
+  terminal.say(`  The previous file is now ${copy}`);
   terminal.say("Go on with it: ", styled("bold", formatCommand(agent.resume(id))));
   terminal.json({ path, copy, removed, command: agent.resume(id) });
   return values.run === true ? runAgent(host, agent.resume(id)) : exitCodes.done;

@@ -150,7 +150,6 @@ function printUnreadable({ terminal }: Context, unreadable: Unreadable[]): void 
     terminal.warn(`${title} has sessions that can't be read: ${why}. See ${path}`);
 }
 
-/** @throws CommandError if `--server`, `SPOOR_URL` or `SPOOR_TOKEN` can't be used */
 async function findTelemetryDestination(context: Context): Promise<Destination> {
   const { host } = context;
   const settings = await loadSettings(context);

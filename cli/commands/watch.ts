@@ -9,7 +9,6 @@ import { sendRounds } from "./send-rounds.ts";
 const maxDeaths = 5;
 const deathRestMs = 2000;
 
-/** Sends sessions as they are written, and waits up to a week for an unavailable server. */
 export async function watch(context: Context): Promise<number> {
   if (context.values.sender === true) return sendRounds(context);
   new SessionFilter(context);

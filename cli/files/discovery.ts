@@ -16,7 +16,6 @@ export const isMissingOrForbidden = (error: unknown): boolean => missing.has(get
 
 export const isForbidden = (error: unknown): boolean => forbidden.has(getErrorCode(error));
 
-/** @returns undefined if the path is missing, forbidden or not a file */
 export async function statInput(path: string): Promise<Input | undefined> {
   currentSearch()?.noteFile(path);
   return statFile(path);

@@ -44,7 +44,7 @@ class ItemSplitter {
   readonly #events: LineEvents;
   readonly #item = new PartialLine();
   readonly #rest = new PartialLine();
-  /** The number of open containers, and how many of the outermost lead to the list. */
+  /** Open containers, and how many of them are on the path to the list. */
   #depth = 0;
   #onPath = 0;
   readonly #isObject: boolean[] = [];

@@ -6,7 +6,7 @@ export type RanTool = { code: number | undefined; output: string };
 
 const timeoutMs = 30_000;
 
-/** Windows, and a PATH with relative folders, would run a stranger's program in the current folder. */
+/** Runs in the home folder: Windows, or a relative folder in PATH, would start a program from the current one. */
 export function runTool(
   { env, home }: Host,
   [name = "", ...words]: string[],

@@ -4,12 +4,11 @@ import type { CopyState, KnownFile } from "./copy-states.ts";
 import { isPrefix } from "./file-parts.ts";
 import { decodeHead, type Head } from "./format.ts";
 
-/** Why a copy that this machine did not write stays as it is. */
 export type Refusal = "longer" | "different" | "unreadable";
 
 export type Own = { recipient: string; secret: string | undefined; machine: string; device: string };
 
-/** Files here that continue the copy are added to it. It is replaced only by what the same machine has rewritten. */
+/** Local files that continue the copy extend it; only the machine that wrote a copy may replace it. */
 export async function adoptOriginal(
   remote: StoredOriginal,
   local: SessionFiles,

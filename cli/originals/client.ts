@@ -19,7 +19,7 @@ export type StoredOriginal = {
   updatedAt: string;
   machine: string;
   head: Buffer;
-  /** `bytes` is the size of the age file. */
+  /** `bytes` is the encrypted size. */
   parts: { sha256: string; bytes: number }[];
 };
 
@@ -48,7 +48,7 @@ const getPath = (source: string, sourceId: string): string => `/api/originals/${
 const isStatus = (error: unknown, ...statuses: number[]): error is HttpError =>
   error instanceof HttpError && statuses.includes(error.status);
 
-/** Servers before version 0.4 take no copies. */
+/** Servers before version 0.4 accept no copies. */
 export async function takesOriginals(api: Api): Promise<boolean> {
   return isFields((await api.request("/api/limits")).body.originals);
 }
@@ -68,8 +68,8 @@ export async function fetchKey(api: Api): Promise<ServerKey | undefined> {
 }
 
 /**
- * @param replaces the fingerprint of the key that the account has
- * @returns false if the account has another key by now
+ * @param replaces fingerprint of the account's current key
+ * @returns false if the account has a different key by now
  */
 export async function putKey(api: Api, recipient: string, replaces?: string): Promise<boolean> {
   try {
@@ -127,7 +127,6 @@ export async function getOriginal(api: Api, source: string, sourceId: string): P
   }
 }
 
-/** @param version the stored copy's, as last seen */
 export async function putOriginal(
   api: Api,
   { source, sourceId }: { source: string; sourceId: string },

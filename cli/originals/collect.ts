@@ -10,36 +10,33 @@ import { listFamily, readExport } from "./opencode.ts";
 
 export type OpenFile = {
   bytes: number;
-  /** @returns fewer bytes at the file's end */
   read(offset: number, length: number): Promise<Buffer>;
   close(): Promise<void>;
 };
 
 export type SourceFile = {
-  /** Below the session's folder, with `/`. */
+  /** Relative to the session's folder, with `/`. */
   name: string;
   bytes: number;
   modifiedAt: number;
-  /** Changes whenever the content may have changed. */
+  /** Changes if the content may have changed. */
   stamp: string;
   open(): Promise<OpenFile>;
 };
 
 export type SessionFiles = {
-  /** The folder where the agent keeps everything. */
   home: string;
-  /** The folder of the main file below it, with `/`. */
+  /** The main file's folder, relative to `home`, with `/`. */
   folder: string;
   /** The main file is the first. */
   files: SourceFile[];
-  /** Each message changes the whole file. */
+  /** The agent rewrites the whole file with each message. */
   isRewritten: boolean;
-  /** The version of the agent that wrote last. */
   readVersion(): Promise<string | undefined>;
 };
 
 type Agent = {
-  /** The input may belong to no session that can be copied. */
+  /** @returns undefined if the input belongs to no session that can be copied */
   findMain(path: string): Promise<string | undefined>;
   gather(main: string): Promise<SessionFiles | undefined>;
 };
@@ -120,7 +117,7 @@ const gemini: Agent = {
   },
 };
 
-/** A family of sessions is one copy. */
+/** A session and its sub-agents are one copy. */
 const opencode: Agent = {
   async findMain(path) {
     const { database, id } = splitInputPath(path);
@@ -155,7 +152,7 @@ export const agents: Readonly<Record<string, Agent>> = {
   opencode,
 };
 
-/** Links are not followed: they may lead to what is no part of the session. */
+/** Links are not followed, because their targets may not belong to the session. */
 async function walk(folder: string, name: string, found: SourceFile[], depth = 0): Promise<void> {
   for (const entry of (await list(folder)).sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (found.length >= maxFiles) return;

@@ -6,28 +6,27 @@ import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import type { HeadPart } from "./format.ts";
 
-/** `bytes` and `sha256` are of what was sent. */
 export type KnownFile = {
   name: string;
   bytes: number;
   sha256: string;
   modifiedAt: number;
-  /** Of the file as it was sent; empty while parts are missing. */
+  /** `SourceFile.stamp` when it was sent; empty while parts are missing. */
   stamp: string;
   parts: HeadPart[];
 };
 
 export type CopyState = {
   recipient: string;
-  /** Undefined if the server has none, as far as known. */
+  /** Undefined if the server is not known to have a copy. */
   version: string | undefined;
   files: KnownFile[];
   sentAt?: number;
-  /** The stamps of files for which another machine's copy was left as it is. */
+  /** Stamps of the files for which another machine's copy was kept. */
   refused?: string;
 };
 
-/** They may be deleted at any time. */
+/** A cache that may be deleted at any time. */
 export class CopyStates {
   readonly #folder: string;
 
@@ -47,7 +46,6 @@ export class CopyStates {
       : undefined;
   }
 
-  /** Nothing depends on it. */
   async write(key: string, state: CopyState): Promise<void> {
     try {
       await writeFileAtomically(this.#getPath(key), JSON.stringify({ format: 1, key, ...state }));

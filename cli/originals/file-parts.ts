@@ -5,10 +5,10 @@ import type { HeadPart } from "./format.ts";
 
 const partBytes = 1024 * 1024;
 const quietMs = 300_000;
-/** A manifest names every part, so many small ones cost more each time. */
+/** Every manifest lists all parts, so many small ones are merged. */
 const maxSmallParts = 32;
 
-/** The small parts behind these are sent again as one. */
+/** The small parts after these are sent again as one. */
 export function countKeptParts(parts: readonly HeadPart[], modifiedAt: number, now: number): number {
   const full = parts.findLastIndex(({ bytes }) => bytes >= partBytes) + 1;
   const small = parts.length - full;
@@ -19,14 +19,13 @@ export function countKeptParts(parts: readonly HeadPart[], modifiedAt: number, n
 type Sending = {
   now: number;
   put(plain: Buffer): Promise<HeadPart>;
-  /** Gets what is stored after each part. */
   onProgress(file: KnownFile): Promise<void>;
 };
 
 /**
- * Sends new bytes if the file has only grown, else all of it.
+ * Sends only new bytes if the file has grown, otherwise all of it.
  *
- * @throws if it can't be read, or becomes shorter meanwhile
+ * @throws if it can't be read or shrinks meanwhile
  */
 export async function sendFile(file: SourceFile, known: KnownFile | undefined, sending: Sending): Promise<KnownFile> {
   const opened = await file.open();
@@ -40,7 +39,7 @@ export async function sendFile(file: SourceFile, known: KnownFile | undefined, s
   }
 }
 
-/** @param hash is fed with the file's beginning */
+/** @param hash receives the prefix's bytes */
 export async function isPrefix(
   file: OpenFile,
   { bytes, sha256 }: Pick<KnownFile, "bytes" | "sha256">,

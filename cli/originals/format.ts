@@ -9,7 +9,7 @@ const MiB = 1024 * 1024;
 const maxPlainPartBytes = 16 * MiB;
 const maxPlainHeadBytes = 64 * MiB;
 
-/** `sha256` is of the age file, `bytes` of what it holds. */
+/** `sha256` of the encrypted file, `bytes` before compression. */
 export type HeadPart = { sha256: string; bytes: number };
 
 export type HeadFile = {
@@ -24,14 +24,14 @@ export type HeadFile = {
 
 export type HeadGit = { remote: string | null; branch: string | null; commit: string | null };
 
-/** Ties parts to a session's files. */
+/** Lists a session's files and their parts. */
 export type Head = {
   format: 1;
   agent: string;
   agentVersion: string | null;
   sourceId: string;
   machine: string;
-  /** Two machines may have one name. */
+  /** Machines may share a name. */
   device?: string | null;
   /** The folder where the paths start, such as `~/.claude`. */
   home: string;
@@ -56,7 +56,7 @@ async function seal(plain: Uint8Array, recipient: string): Promise<Uint8Array<Ar
   return new Uint8Array(await encrypter.encrypt(await compress(plain)));
 }
 
-/** @throws CommandError for another key, and for changed or too many bytes */
+/** @throws CommandError for a wrong key, changed bytes, or more than `maxBytes` */
 async function open(sealed: Uint8Array, secret: string, maxBytes: number): Promise<Buffer> {
   const { Decrypter } = await loadAge();
   const decrypter = new Decrypter();
@@ -79,7 +79,7 @@ export const decodePart = (bytes: Uint8Array, secret: string): Promise<Buffer> =
 export const encodeHead = (head: Head, recipient: string): Promise<Uint8Array<ArrayBuffer>> =>
   seal(Buffer.from(JSON.stringify(head)), recipient);
 
-/** @throws CommandError as `open`, or if it is no head that this client reads */
+/** @throws CommandError as `open`, or if this client can't read the format */
 export async function decodeHead(bytes: Uint8Array, secret: string): Promise<Head> {
   const text = (await open(bytes, secret, maxPlainHeadBytes)).toString();
   const head = readHead(parseJson(text));
@@ -136,6 +136,6 @@ const isHash = (value: unknown): value is string => typeof value === "string" &&
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** Whoever knows the recipient can write a head, so no path may leave the home. */
+/** Anybody who knows the recipient can write a head, so no path may leave the home. */
 const isSafePath = (path: string): boolean =>
   path !== "" && !/[\\\0:]/.test(path) && path.split("/").every((name) => name !== "" && name !== "." && name !== "..");

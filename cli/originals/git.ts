@@ -6,7 +6,7 @@ import type { HeadGit } from "./format.ts";
 const maxFileBytes = 4 * 1024 * 1024;
 const maxDepth = 32;
 
-/** Reads where a folder's repository is, without Git, whose settings could run programs. */
+/** Doesn't run Git, because its settings could start programs. */
 export function readGit(folder: string): HeadGit | null {
   const gitDir = findGitDir(folder);
   if (!gitDir) return null;

@@ -4,13 +4,13 @@ import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { configFolder, readTextIfAny, writeFileAtomically } from "../files/state-files.ts";
 
-/** Starting it takes longer than starting the client, which seldom needs it. */
+/** Loaded on demand, because it takes longer to start than the client. */
 export const loadAge = () => import("age-encryption");
 
 export type Identity = { secret: string; recipient: string };
 
 export const keyPath = (host: Host): string => join(configFolder(host), "originals.key");
-/** A machine that only adds copies has this file instead of the key. */
+/** A machine that can only add copies has this file instead of the key. */
 export const recipientPath = (host: Host): string => join(configFolder(host), "originals.recipient");
 
 const secretPrefix = "AGE-SECRET-KEY-1";
@@ -24,7 +24,7 @@ export async function createIdentity(): Promise<Identity> {
   return { secret, recipient: await identityToRecipient(secret) };
 }
 
-/** The key's checksum finds mistakes. */
+/** @returns undefined if the checksum shows a mistake */
 async function toIdentity(secret: string): Promise<Identity | undefined> {
   const { identityToRecipient } = await loadAge();
   try {
@@ -34,7 +34,6 @@ async function toIdentity(secret: string): Promise<Identity | undefined> {
   }
 }
 
-/** Reads age's identity file. */
 export async function parseKeyFile(text: string): Promise<Identity | undefined> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
   return lines.length === 1 ? toIdentity((lines[0] ?? "").trim()) : undefined;
@@ -57,9 +56,9 @@ export const writeIdentity = (host: Host, identity: Identity, createdAt = new Da
 export const isRecipient = (text: string): boolean => recipientForm.test(text);
 
 /**
- * Copies from this machine are encrypted to it.
+ * Reads the public key that this machine encrypts copies to.
  *
- * @throws CommandError if a file holds something else
+ * @throws CommandError if the file is invalid
  */
 export async function readRecipient(host: Host): Promise<string | undefined> {
   const identity = await readIdentity(host);
@@ -74,14 +73,14 @@ export async function readRecipient(host: Host): Promise<string | undefined> {
 export const pinRecipient = (host: Host, recipient: string): Promise<void> =>
   writeFileAtomically(recipientPath(host), `${recipient}\n`);
 
-/** People compare the first 32 bits of the SHA-256. */
+/** The first 32 bits of the SHA-256. */
 export const getFingerprint = (recipient: string): string =>
   createHash("sha256").update(recipient).digest("hex").slice(0, 8).toUpperCase();
 
 /** Formats a fingerprint as `4F2A 91C0`. */
 export const formatFingerprint = (fingerprint: string): string => fingerprint.replace(/^(.{4})(?=.)/, "$1 ");
 
-/** The recovery phrase is the secret key itself, in groups. */
+/** The recovery phrase is the secret key in groups. */
 export function formatPhrase({ secret }: Identity): string {
   const letters = secret.slice(secretPrefix.length);
   return (letters.match(new RegExp(`.{1,${charactersPerGroup}}`, "g")) ?? []).join(" ");
@@ -92,7 +91,7 @@ export function parsePhrase(text: string): Promise<Identity | undefined> {
   return toIdentity(letters.startsWith(secretPrefix) ? letters : secretPrefix + letters);
 }
 
-/** As `age -p` does. */
+/** Like `age -p`. */
 export async function sealIdentity(identity: Identity, passphrase: string): Promise<Uint8Array> {
   const { Encrypter } = await loadAge();
   const encrypter = new Encrypter();

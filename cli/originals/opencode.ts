@@ -1,4 +1,4 @@
-// OpenCode keeps sessions in a database, and `opencode import` takes what `opencode export` prints.
+// OpenCode keeps sessions in a database; a copy is in the format of `opencode export`.
 import { stat } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { listSessions } from "../adapters/opencode/database.ts";
@@ -18,7 +18,7 @@ type Listed = FamilyMember & { parent: string | undefined };
 
 const lists = new Map<string, { stamp: string; sessions: Map<string, Listed> }>();
 
-/** The session that no other one started comes first. */
+/** The root session comes first. */
 export async function listFamily(database: string, id: string): Promise<FamilyMember[]> {
   const sessions = await listAll(database);
   let main = sessions.get(id);
@@ -62,9 +62,9 @@ const getStamp = (path: string): Promise<string> =>
 const toOptional = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /**
- * Writes what `opencode export` prints, with the rows' JSON as it is.
+ * Writes the output of `opencode export`, with the rows' JSON unchanged.
  *
- * @throws if a row is no JSON object, or the session is gone
+ * @throws if a row is not a JSON object or the session is gone
  */
 export function readExport(path: string, id: string): Promise<Buffer> {
   return withDatabase(path, (database) => {

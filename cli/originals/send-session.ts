@@ -12,7 +12,7 @@ import { encodeHead, encodePart, type HeadPart } from "./format.ts";
 import { readGit } from "./git.ts";
 
 export type LocalSession = {
-  /** Of the main file. */
+  /** The main file's path. */
   path: string;
   key: string;
   source: string;
@@ -35,7 +35,7 @@ const [maxHeadBytes, maxParts] = [1024 * 1024, 20_000];
 export const joinStamps = ({ files }: SessionFiles): string =>
   files.map(({ name, stamp }) => `${name} ${stamp}`).join("\n");
 
-/** The server has all of it, in few parts. */
+/** The server has every byte, and small parts are merged. */
 export function isComplete({ version, files }: CopyState, found: SessionFiles, now = Date.now()): boolean {
   const known = new Map(files.map((file) => [file.name, file]));
   return version !== undefined && found.files.every((file) => isSent(file, known.get(file.name), now));
@@ -45,11 +45,10 @@ const isSent = (file: SessionFiles["files"][number], known: KnownFile | undefine
   known?.stamp === file.stamp && countKeptParts(known.parts, file.modifiedAt, now) === known.parts.length;
 
 /**
- * Sends the parts that the server lacks and then the manifest, so that a copy is complete at any time.
+ * Sends missing parts before the manifest, so that the stored copy is always complete.
  *
- * @param force replaces what another machine has written
- * @returns the reason if another machine's copy stays
- * @throws as `Api.request`, and if a file can't be read
+ * @param force replaces another machine's copy
+ * @returns the reason if another machine's copy is kept
  */
 export async function sendSession(
   session: LocalSession,
@@ -77,7 +76,7 @@ export async function sendSession(
   throw new CommandError("failed", `The exact copy of ${session.sourceId} kept changing on the server.`);
 }
 
-/** Parts that were never in a manifest are gone after a day. The main file stays the first, or deleted files would be lost. */
+/** The server deletes parts that no manifest has listed for a day. Without the main file first, deleted files would be lost. */
 const withoutMissing = (files: KnownFile[], missing: ReadonlySet<string>): KnownFile[] =>
   files.flatMap((file, at) => {
     if (!file.parts.some(({ sha256 }) => missing.has(sha256))) return [file];
@@ -100,7 +99,7 @@ class SessionSending {
     const { api, keys, machine, device } = this.#target;
     const remote = await getOriginal(api, source, sourceId);
     if (!remote) return known;
-    // The answer to the request that stored it was lost.
+    // This client stored it, but the response was lost.
     if (isOwn(remote, known)) return { ...known, version: remote.version };
     const adopted = await adoptOriginal(remote, found, { ...keys, machine, device });
     if (typeof adopted !== "string") return adopted;

@@ -25,12 +25,12 @@ type Target = {
 
 type Round = { filter: SessionFilter; rules: ProjectRules; keys: Keys; isPatient: boolean };
 
-/** In the background, what is rewritten with each message waits for a rest. */
+/** In the background, files that are rewritten with each message are sent after a pause. */
 const [restMs, maxRestMs] = [60_000, 600_000];
-/** By then, small parts are merged. */
+/** After this time without changes, small parts are merged. */
 const settledMs = 600_000;
 
-/** Sends exact copies of sessions that were sent. Nothing that fails here keeps a session from being sent. */
+/** Sends exact copies of sent sessions. A failure here never stops a session from being sent. */
 export class OriginalsSender {
   readonly #context: Context;
   readonly #target: Target;
@@ -53,7 +53,6 @@ export class OriginalsSender {
     if (Object.hasOwn(agents, input.adapter.name)) this.#noted.set(`${input.adapter.name}:${input.path}`, input);
   }
 
-  /** Sends while the caller does other things. */
   start(filter: SessionFilter, onSent: (sent: SentCopies) => void): void {
     this.#next = filter;
     this.#background ??= this.#sendNext(onSent).finally(() => {
@@ -74,7 +73,7 @@ export class OriginalsSender {
     }
   }
 
-  /** What fails is only warned of. @returns undefined if exact copies are off */
+  /** Failures are only warnings. @returns undefined if exact copies are off */
   async send(filter: SessionFilter, { isPatient = false } = {}): Promise<SentCopies | undefined> {
     const noted = this.#noted;
     this.#noted = new Map();
@@ -117,7 +116,7 @@ export class OriginalsSender {
     }
   }
 
-  /** What can't be read, and a copy that can't be decrypted or is refused, costs only itself. */
+  /** An unreadable file, or a copy that is refused or can't be decrypted, only stops its own copy. */
   async #guard(path: string, run: () => Promise<void>): Promise<void> {
     const { signal, host } = this.#context;
     signal.throwIfAborted();
@@ -131,7 +130,7 @@ export class OriginalsSender {
     }
   }
 
-  /** Of two files of one session, the newer one counts. */
+  /** If a session has two main files, the newer one counts. */
   async #findSessions(noted: ReadonlyMap<string, AdapterInput>, round: Round): Promise<LocalSession[]> {
     const sessions = new Map<string, LocalSession>();
     const seen = new Set<string>();
@@ -222,9 +221,9 @@ function isBusy({ isRewritten, files }: SessionFiles, state: CopyState | undefin
 }
 
 /**
- * Nothing is encrypted to a key that only the server names.
+ * Nothing is encrypted to a key that only the server knows.
  *
- * @throws CommandError if the account has another key
+ * @throws CommandError if the account has a different key
  */
 export async function checkKey(api: Api, recipient: string): Promise<void> {
   const known = await fetchKey(api);

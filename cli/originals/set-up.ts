@@ -27,11 +27,11 @@ const maxTries = 3;
 export const showFingerprint = (recipient: string): string => formatFingerprint(getFingerprint(recipient));
 
 /**
- * Makes the account's key, or trusts the one that another machine made.
+ * Creates the account's key, or trusts the one that another machine created.
  *
  * @param isNewKey replaces the account's key
  * @returns the recipient
- * @throws CommandError if nobody agrees, or as `checkKey`
+ * @throws CommandError if the user declines, or as `checkKey`
  */
 export async function setUpKey(context: Context, api: Api, isNewKey = false): Promise<string> {
   const known = await fetchKey(api);
@@ -88,7 +88,7 @@ async function makeKey(context: Context, api: Api, replaced: string | undefined)
   );
 }
 
-/** No key is ever deleted: it may open copies. */
+/** A key is renamed, never deleted, because older copies may need it. */
 export async function putAside({ host, terminal }: Context, recipient: string): Promise<void> {
   const identity = await readIdentity(host);
   if (!identity || identity.recipient === recipient) return;

@@ -12,9 +12,9 @@ export type Verified = { verdict: Verdict; files: number; reason?: string };
 type Source = { api: Api; secret: string };
 
 /**
- * Compares a copy with the hashes in its head, and with this machine's files.
+ * Compares a copy with the hashes in its head and with local files.
  *
- * @param local undefined if the session's files are not here
+ * @param local undefined if this machine lacks the session's files
  */
 export async function verifyOriginal(
   { source, sourceId }: Pick<ListedOriginal, "source" | "sourceId">,

@@ -43,7 +43,7 @@ function escapeExistingFolder(text: string, host: Host): string | undefined {
 
 const trimSlashes = (glob: string): string => (glob.length > 1 ? glob.replace(/\/+$/, "") || "/" : glob);
 
-/** Rules with the same glob are removed. The first `include` means only these projects. */
+/** Replaces rules with the same glob. If the first rule is an `include`, all other projects are excluded. */
 export function addRules(
   rules: readonly ProjectRule[],
   action: "include" | "exclude",
@@ -51,7 +51,7 @@ export function addRules(
 ): ProjectRule[] {
   const ruleFor = (glob: string): ProjectRule => (action === "include" ? { include: glob } : { exclude: glob });
   const isAll = globs.some((glob) => glob === "*" || glob === "**");
-  // Earlier rules would never count.
+  // A rule for all projects overrides all earlier ones.
   if (isAll) return action === "include" ? [] : [{ exclude: "**" }];
   const before = rules.length === 0 && action === "include" ? [{ exclude: "**" }] : rules;
   return [...before.filter((rule) => !globs.includes(getGlob(rule))), ...globs.map(ruleFor)];

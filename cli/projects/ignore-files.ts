@@ -5,7 +5,7 @@ import { Glob, splitPath } from "./globs.ts";
 
 const ignoreFileName = ".spoorignore";
 
-/** A longer file is not read, because it may be a stranger's, and leaves out its folder. */
+/** A longer file may be hostile, so it is not read, and its folder is left out. */
 const maxBytes = 64 * 1024;
 const maxLines = 1000;
 const maxLineLength = 4096;

@@ -4,15 +4,13 @@ import { CommandError } from "../errors.ts";
 import { runTool } from "../install/tools.ts";
 
 export type Agent = {
-  /** As traces name it. */
   source: string;
   title: string;
   command: string;
   /** The folder where a copy's paths start. */
   getHome(host: Host): string;
-  /** The words that go on with a session. */
+  /** Arguments that continue a session. */
   resume(id: string): string[];
-  /** The words that begin a session with a prompt. */
   begin(prompt: string): string[];
 };
 
@@ -53,19 +51,18 @@ const agents: readonly Agent[] = [
   },
 ];
 
-/** Older traces have the commands' names. */
+/** Older traces have the command's name as source. */
 export const findAgent = (source: string): Agent | undefined =>
   agents.find((agent) => agent.source === source || agent.command === source);
 
-/** @throws CommandError if it is none that takes a session */
 export function requireAgent(name: string): Agent {
   const agent = findAgent(name.toLowerCase());
   if (agent) return agent;
   const known = agents.map(({ command }) => command).join(", ");
-  throw new CommandError("usage", `"${name}" is no agent that goes on with a session. Known: ${known}.`);
+  throw new CommandError("usage", `Spoor can't resume sessions in "${name}". Supported: ${known}.`);
 }
 
-/** @returns undefined if the agent is not on the PATH or does not say */
+/** @returns undefined if the agent is not on the PATH or prints no version */
 export async function findVersion(host: Host, { command }: Agent): Promise<string | undefined> {
   const { code, output } = await runTool(host, [command, "--version"]);
   return code === 0 ? parseVersion(output) : undefined;
@@ -74,7 +71,6 @@ export async function findVersion(host: Host, { command }: Agent): Promise<strin
 export const parseVersion = (text: string | null | undefined): string | undefined =>
   /(?:^|[^\d.])(\d+\.\d+\.\d+)(?![\d.])/.exec(text ?? "")?.[1];
 
-/** Both have three numbers. */
 export function isOlder(version: string, than: string): boolean {
   const [own, other] = [version, than].map((one) => one.split(".").map(Number));
   for (const [at, number] of (own ?? []).entries()) {

@@ -14,7 +14,7 @@ export type ArchivedTrace = {
 
 export type ArchivedMessage = { role: string; content: string; createdAt: string | undefined; metadata: Fields };
 
-/** The calls of one answer were made at once. */
+/** Items with the same `answer` came from one response of the model. */
 export type Item = { at: string | undefined; answer: number } & (
   | { type: "user"; text: string }
   | { type: "text"; text: string }
@@ -26,7 +26,6 @@ export type Missing = Map<string, number>;
 
 export type Conversation = { items: Item[]; missing: Missing };
 
-/** @returns undefined if the line is no trace */
 export function parseTrace(line: string): ArchivedTrace | undefined {
   const trace = parseJson(line);
   if (!isFields(trace) || typeof trace.sourceId !== "string" || !Array.isArray(trace.messages)) return undefined;
@@ -52,7 +51,7 @@ export function parseTrace(line: string): ArchivedTrace | undefined {
 const cut = /\[Spoor: [\d,]+ characters are missing here: /;
 const masked = /\[redacted:[\w-]+(?::[0-9a-f]+)?\]/;
 
-/** @param trace begins at its last compaction, as what the model was sent */
+/** Starts at the last compaction, like the model's own context. */
 export function readConversation(trace: ArchivedTrace): Conversation {
   const reader = new ConversationReader(trace.messages.some(beginsAnswer));
   for (const message of afterCompaction(trace.messages, reader)) reader.add(message);
@@ -68,7 +67,7 @@ function* afterCompaction(messages: ArchivedMessage[], reader: ConversationReade
   yield* others;
 }
 
-/** The first message of an answer has its request's id and tokens. */
+/** Only the first message of a response has its request's id and tokens. */
 const beginsAnswer = ({ metadata }: ArchivedMessage): boolean =>
   metadata.requestId !== undefined || metadata.usage !== undefined || metadata.copiedUsage !== undefined;
 
@@ -123,7 +122,7 @@ class ConversationReader {
     this.#items.push({ ...base, at: message.createdAt, answer: this.#answer });
   }
 
-  /** The API refuses other characters, and an id twice. */
+  /** The API refuses other characters and duplicate ids. */
   #makeId(given: string): string {
     const plain = given.replace(/[^\w-]/g, "_").slice(0, 60);
     const known = new Set([...this.#calls.values()].map(({ id }) => id));
@@ -145,7 +144,7 @@ class ConversationReader {
     this.#missing.set(what, (this.#missing.get(what) ?? 0) + count);
   }
 
-  /** A call without a result is refused, and so is a conversation that the model begins. */
+  /** The API refuses a call without a result, and a conversation that the model begins. */
   end(): Conversation {
     const open = [...this.#calls.values()].filter(({ isAnswered }) => !isAnswered);
     if (open.length > 0) this.#missing.set("calls' results", open.length);

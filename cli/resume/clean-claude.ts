@@ -1,4 +1,4 @@
-// Takes out of a Claude Code session what only its own account and an unchanged conversation may send.
+// Removes what the API accepts only from the same account in an unchanged conversation.
 
 import { asFields, asString } from "../adapters/values.ts";
 import { type Fields, isFields, parseJson, toList } from "../files/json.ts";
@@ -12,9 +12,9 @@ const thoughts = new Set(["thinking", "redacted_thinking"]);
 export const isThought = (block: unknown): boolean => isFields(block) && thoughts.has(String(block.type));
 
 /**
- * The API that ran a tool itself encrypts its result for the account.
+ * Also removes results of tools that the API ran itself, because they are encrypted for the account.
  *
- * @returns undefined for a line that has nothing to remove
+ * @returns undefined if there is nothing to remove
  */
 export function withoutThoughts(record: Fields): { record: Fields | undefined; removed: number } | undefined {
   const message = asFields(record.message);
@@ -38,10 +38,10 @@ function cleanBlock(block: unknown): unknown[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Backups of files that a fork does not have, and requests as they were sent, with their thoughts. */
+/** A fork has no file backups, and logged requests contain thinking. */
 const leftOut = /^(?:file-history-snapshot|api-request(?:-\w+)?)$/;
 
-/** Makes a fork without thoughts. A line that held nothing else goes, and what followed it follows the line before. */
+/** Lines that only contain thinking are removed, and the next line's parent becomes the line before. */
 export function cleanClaude(text: string, { id, from, cwd }: Fork): Cleaned {
   const parents = new Map<string, unknown>();
   const resolve = (uuid: unknown): unknown => {

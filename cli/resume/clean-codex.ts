@@ -1,4 +1,4 @@
-// Takes out of a Codex session what is encrypted for one organization.
+// Removes reasoning, which is encrypted for one organization.
 
 import { asFields } from "../adapters/values.ts";
 import { type Fields, isFields, parseJson, toList } from "../files/json.ts";
@@ -6,7 +6,6 @@ import type { Cleaned } from "./clean-claude.ts";
 
 type Fork = { id: string; from: string; cwd: string; now: Date };
 
-/** Makes a fork without encrypted reasoning. */
 export function cleanCodex(text: string, { id, from, cwd, now }: Fork): Cleaned {
   let removed = 0;
   let isFirst = true;
@@ -38,7 +37,7 @@ export function cleanCodex(text: string, { id, from, cwd, now }: Fork): Cleaned 
   return { text: lines.join(""), removed };
 }
 
-/** @returns undefined for an item that is nothing without what is encrypted */
+/** @returns undefined if nothing remains without the encrypted part */
 function cleanItem(item: unknown): unknown {
   if (!isFields(item)) return item;
   const type = String(item.type);

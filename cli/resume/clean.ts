@@ -1,4 +1,4 @@
-// Makes a fork of a session that any account may go on with: no thoughts, no encrypted reasoning.
+// Makes a fork that any account can continue: without thinking and encrypted reasoning.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -19,7 +19,6 @@ import { rebuildClaude } from "./rebuild-claude.ts";
 import { rebuildCodex } from "./rebuild-codex.ts";
 import { type RestoredFile, restoreFiles } from "./restore-files.ts";
 
-/** `missing` says in words what the new session lacks. */
 export type CleanSession = { id: string; files: RestoredFile[]; missing: string[] };
 
 type Fork = { id: string; cwd: string; now: Date };
@@ -27,7 +26,7 @@ type Fork = { id: string; cwd: string; now: Date };
 /** A string takes no more. */
 const maxCleanBytes = 500 * 1024 * 1024;
 
-/** A rebuilt session has one file. */
+/** Versions to write if the installed one is unknown; each accepts a session in a single file. */
 const oldVersions: Record<string, string> = { "claude-code": "2.1.0", "codex-cli": "0.100.0" };
 
 export async function cleanFromArchive(
@@ -55,7 +54,7 @@ export async function cleanFromCopy(host: Host, agent: Agent, { head, readFile }
     places.isExpected,
   );
   const main = files.find(({ path }) => /\.jsonl(?:\.zst)?$/.test(path) && !path.includes("/subagents/"));
-  if (!main) throw new CommandError("failed", "The copy has no file of the session itself.");
+  if (!main) throw new CommandError("failed", "The copy lacks the session's main file.");
   if (main.bytes > maxCleanBytes) throw tooLong();
   const bytes = await buffer(Readable.from(readFile(main)));
   if (createHash("sha256").update(bytes).digest("hex") !== main.sha256)
@@ -87,16 +86,15 @@ function decompress(bytes: Buffer): string {
 
 const tooLong = (): CommandError => new CommandError("failed", "The session is too long to be cleaned.");
 
-/** @throws CommandError if the agent's sessions can't be rebuilt */
 async function makeFork(host: Host, agent: Agent): Promise<Fork> {
   if (!(agent.source in oldVersions))
-    throw new CommandError("usage", `--clean knows the sessions of Claude Code and Codex, not of ${agent.title}.`);
+    throw new CommandError("usage", `--clean supports Claude Code and Codex, not ${agent.title}.`);
   const now = new Date();
   const id = agent.source === "codex-cli" ? makeTimedUuid(now) : randomUUID();
   return { id, cwd: await realpath(host.cwd), now };
 }
 
-/** RFC 9562, section 5.7; Codex tells a fork's own turns by their ids' times. */
+/** UUID version 7 (RFC 9562), because Codex recognizes a fork's own turns by the times in their ids. */
 function makeTimedUuid(now: Date): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now.getTime(), 0, 6);
@@ -115,7 +113,7 @@ async function write(host: Host, agent: Agent, fork: Fork, text: string): Promis
 
 const nameClaudeFile = ({ id, cwd }: Fork): string => `projects/${nameClaudeProject(cwd)}/${id}.jsonl`;
 
-/** Codex names folders and files by the local time. */
+/** Codex uses local time in names. */
 function nameRollout({ id, now }: Fork): string {
   const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString();
   const [day = "", time = ""] = local.slice(0, 19).split("T");

@@ -1,4 +1,4 @@
-// Puts a session's files back, byte for byte, for another folder.
+// Restores a session's files byte for byte, to where the agent expects the current folder's sessions.
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import type { Head } from "../originals/format.ts";
@@ -11,7 +11,7 @@ import { isOpencodeFile, restoreOpencode } from "./restore-opencode.ts";
 
 type Options = { force: boolean };
 
-/** @throws CommandError as `restoreFiles`, or if the copy names other files than a session's */
+/** @throws CommandError as `restoreFiles`, or if the copy has a path that no session of the agent has */
 export async function restoreExact(
   host: Host,
   agent: Agent,
@@ -28,7 +28,7 @@ export async function restoreExact(
     const { bytes, sha256 } = file;
     return { path: places.move(file.path), bytes, sha256, read: () => readFile(file) };
   });
-  // Agents list a session by its main file, so that one comes last.
+  // Agents list a session once its main file exists, so it is written last.
   planned.sort((one, other) => countDepth(other) - countDepth(one));
   checkPaths(
     planned.map(({ path }) => path),
@@ -49,7 +49,7 @@ function findPlaces(agent: Agent, home: string, { sourceId }: Head, folder: stri
 }
 
 /**
- * @returns what the user should know about the agent's version
+ * @returns a warning about the agent's version
  * @throws CommandError if it is older than the one that wrote the session
  */
 export async function checkVersion(

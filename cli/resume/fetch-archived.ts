@@ -7,7 +7,6 @@ import type { Archived } from "./sessions.ts";
 const maxBytes = 512 * 1024 * 1024;
 const maxFiles = 200;
 
-/** @throws CommandError if it is too long, or the server sent less than all of it */
 export async function fetchArchived(api: Api, { traceId, title }: Archived): Promise<ArchivedTrace> {
   const bytes = await api.download(`/api/traces/export?id=${encodeURIComponent(traceId)}`, {}, maxBytes);
   if (!Buffer.isBuffer(bytes)) throw new CommandError("failed", `The session "${title}" is too long to rebuild.`);
@@ -16,7 +15,6 @@ export async function fetchArchived(api: Api, { traceId, title }: Archived): Pro
   return { ...trace, title: trace.title ?? title };
 }
 
-/** The files that a session changed, each with the lines that it added and removed. */
 export async function fetchChangedFiles(api: Api, { traceId }: Archived): Promise<Fields[]> {
   const query = `action=changed&limit=${maxFiles}`;
   const { body } = await api.request(`/api/traces/${encodeURIComponent(traceId)}/files?${query}`);

@@ -10,7 +10,7 @@ export type Copy = { head: Head; updatedAt: string; readFile(file: HeadFile): As
 
 /**
  * @returns undefined if the server has no copy of the session
- * @throws CommandError if this machine has not the copy's key, or the copy is not the session's
+ * @throws CommandError if this machine lacks the copy's key, or the copy belongs to another session
  */
 export async function fetchCopy(
   api: Api,
@@ -22,7 +22,7 @@ export async function fetchCopy(
   const identity = await requireIdentity(host, stored.recipient);
   const head = await decodeHead(stored.head, identity.secret);
   if (head.agent !== source || head.sourceId !== sourceId)
-    throw new CommandError("failed", "The server answered with the copy of another session. Nothing was restored.");
+    throw new CommandError("failed", "The server returned another session's copy. Nothing was restored.");
   return { head, updatedAt: stored.updatedAt, readFile: (file) => readFile(api, file, identity.secret) };
 }
 
@@ -36,15 +36,15 @@ async function requireIdentity(host: Host, recipient: string): Promise<Identity>
     );
   if (identity.recipient === recipient) return identity;
   const own = formatFingerprint(getFingerprint(identity.recipient));
-  throw new CommandError("failed", `The copy is for the key ${wanted}, and this machine has the key ${own}.`);
+  throw new CommandError("failed", `The copy needs the key ${wanted}, but this machine has the key ${own}.`);
 }
 
 async function* readFile(api: Api, { path, parts }: HeadFile, secret: string): AsyncGenerator<Uint8Array> {
   for (const { sha256, bytes } of parts) {
     const sealed = /^[0-9a-f]{64}$/.test(sha256) ? await getPart(api, sha256) : undefined;
-    if (!sealed) throw new CommandError("failed", `The server has not all parts of ${path}. Nothing was restored.`);
+    if (!sealed) throw new CommandError("failed", `The server lacks parts of ${path}. Nothing was restored.`);
     if (hashBytes(sealed) !== sha256)
-      throw new CommandError("failed", `The server answered with other bytes for ${path}. Nothing was restored.`);
+      throw new CommandError("failed", `The server returned wrong bytes for ${path}. Nothing was restored.`);
     const plain = await decodePart(sealed, secret);
     if (plain.length !== bytes)
       throw new CommandError("failed", `The copy of ${path} is damaged. Nothing was restored.`);

@@ -6,7 +6,6 @@ import type { HeadGit } from "../originals/format.ts";
 /** A partial clone would ask its remote for commits. */
 const noFetch = { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0" };
 
-/** Names the differences between the repository that a session knew and the one in a folder. */
 export async function compareGit(host: Host, folder: string, known: HeadGit | null): Promise<string[]> {
   if (!known?.commit && !known?.remote && !known?.branch) return [];
   const git = async (...words: string[]) => {
@@ -45,7 +44,7 @@ async function describeCommit(
   return `The session ended at commit ${was}; this folder is at ${is}, ${ahead ?? "?"} ahead and ${behind ?? "?"} behind.`;
 }
 
-/** The same repository is reached with and without a user, `.git`, and in SSH's short form. */
+/** URLs of one repository differ in user, `.git` and SSH's short form. */
 const normalize = (remote: string | null | undefined): string =>
   (publicRemote(remote) ?? "")
     .replace(/^[a-z+]+:\/\/(?:[^@/]*@)?/i, "")

@@ -1,8 +1,8 @@
-// Whoever knows the public key can write a head, so its paths are a stranger's.
+// Anybody who knows the public key can write a head, so its paths are not trusted.
 import { CommandError } from "../errors.ts";
 
 const [maxNameBytes, maxPathChars] = [255, 4096];
-/** Characters that some file system forbids, and those that hide what a name is. */
+/** Characters that some file system forbids, and invisible ones. */
 const forbidden = /[\\:*?"<>|\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])(?:\.| |$)/i;
 
@@ -17,9 +17,9 @@ const isSafeName = (name: string): boolean =>
 const isSafePath = (path: string): boolean => path.length <= maxPathChars && path.split("/").every(isSafeName);
 
 /**
- * Some file systems ignore case and how letters are composed.
+ * Some file systems ignore case and Unicode normalization, so two paths may be one file.
  *
- * @throws CommandError if a path could leave the agent's folder, or two would be one file
+ * @throws CommandError if so, or if a path could leave the agent's folder
  */
 export function checkPaths(paths: readonly string[], isExpected: (path: string) => boolean): void {
   const known = new Set<string>();

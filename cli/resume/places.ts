@@ -1,4 +1,4 @@
-// Where each agent keeps a session of a folder. Only folders change: no byte of a file does.
+// Maps a copy's paths to another project folder for each agent.
 import { createHash } from "node:crypto";
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { listFolder } from "../files/discovery.ts";
 import { readJsonFile } from "../files/state-files.ts";
 
 export type Places = {
-  /** Tells the files of a session from all others that a home has. */
+  /** Returns true for paths that a session's files can have. */
   isExpected(path: string): boolean;
-  /** A copy's path as it is in the new folder. */
+  /** Returns the path to restore to. */
   move(path: string): string;
 };
 
@@ -18,20 +18,19 @@ const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]
 
 const maxNameLength = 200;
 
-/** Claude Code's own name of a project's folder. */
+/** Must match Claude Code's naming. */
 export function nameClaudeProject(folder: string): string {
   const name = folder.replace(/[^a-zA-Z0-9]/g, "-");
   return name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength)}-${hashClaude(folder)}`;
 }
 
-/** The 32-bit hash of Java's strings, as Claude Code counts it. */
+/** Java's 32-bit string hash. */
 function hashClaude(text: string): string {
   let hash = 0;
   for (let at = 0; at < text.length; at++) hash = ((hash << 5) - hash + text.charCodeAt(at)) | 0;
   return Math.abs(hash).toString(36);
 }
 
-/** @param folder the one that the session goes on in */
 export async function placeClaude(home: string, id: string, folder: string): Promise<Places> {
   const session = escapePattern(id);
   const own = new RegExp(`^projects/[^/]+/${session}(?:\\.jsonl|/(?:subagents|tool-results)/.+)$`);
@@ -44,7 +43,7 @@ export async function placeClaude(home: string, id: string, folder: string): Pro
   };
 }
 
-/** Claude Code finds a session in any project's folder, but none that is in two. */
+/** Claude Code finds a session in any project's folder, unless two have it. */
 export async function findClaudeProjects(home: string, id: string): Promise<string[]> {
   const found: string[] = [];
   for (const { name } of await listFolder(join(home, "projects"))) {

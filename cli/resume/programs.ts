@@ -7,7 +7,7 @@ import { quoteSh } from "../install/tools.ts";
 
 const maxOutputChars = 100_000;
 
-/** A program in the current folder is a stranger's, so only the PATH's absolute folders count. */
+/** A program in the current folder can't be trusted, so only absolute folders of the PATH are searched. */
 async function findProgram({ env, platform }: Host, name: string): Promise<string> {
   const file = platform === "win32" ? `${name}.exe` : name;
   for (const folder of (env.PATH ?? env.Path ?? "").split(delimiter)) {
@@ -27,7 +27,7 @@ async function findProgram({ env, platform }: Host, name: string): Promise<strin
 export const formatCommand = (words: readonly string[]): string =>
   words.map((word) => (/^[\w./@%+=:,-]+$/.test(word) ? word : quoteSh(word))).join(" ");
 
-/** Hands the terminal to an agent. @returns its exit code */
+/** @returns the agent's exit code */
 export async function runAgent(host: Host, words: string[]): Promise<number> {
   // The agent handles an interrupt itself.
   const ignore = () => {};
@@ -39,7 +39,6 @@ export async function runAgent(host: Host, words: string[]): Promise<number> {
   }
 }
 
-/** @throws CommandError if the program can't be started */
 export async function start(
   host: Host,
   [name = "", ...words]: string[],

@@ -1,4 +1,4 @@
-// Makes a Claude Code session of what the archive has. It is a fork of the archived one, so that nothing counts twice.
+// Rebuilds a Claude Code session from the archive, as a fork, so that usage isn't counted twice.
 import { randomUUID } from "node:crypto";
 import type { Fields } from "../files/json.ts";
 import type { ArchivedTrace, Item } from "./archived.ts";
@@ -7,7 +7,6 @@ type Surroundings = { id: string; cwd: string; version: string; now: Date };
 
 const noUsage = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
 
-/** @param around `id` is the new session's */
 export function rebuildClaude(trace: ArchivedTrace, items: readonly Item[], around: Surroundings): string {
   const { id: sessionId, cwd, version, now } = around;
   const branch = typeof trace.metadata.branch === "string" ? trace.metadata.branch : "";
@@ -47,7 +46,7 @@ const makeAnswer = (content: Fields[], isCall: boolean, model: string | undefine
 
 type Group = { answer: number; said: Item[]; results: Item[] };
 
-/** The API takes an answer's calls in one message, and all of their results in the next. */
+/** The API requires all calls of a response in one message, and their results in the next. */
 function groupItems(items: readonly Item[]): Item[][] {
   const groups: Group[] = [];
   const byCall = new Map<string, Group>();

@@ -36,7 +36,7 @@ function toItem(item: Item, custom: ReadonlySet<string>): Fields {
   }
 }
 
-/** The archive keeps a tool's text as the only field of its input. */
+/** The archive stores a custom tool's text as the only field of its input. */
 const isCustom = (input: Fields): boolean => Object.keys(input).length === 1 && typeof input.input === "string";
 
 function toCall({ id, name, input }: Extract<Item, { type: "call" }>, custom: boolean): Fields {

@@ -1,4 +1,4 @@
-// Mends a local Claude Code session whose thoughts the API refuses.
+// Repairs a local Claude Code session whose thinking the API refuses.
 import { randomBytes } from "node:crypto";
 import { copyFile, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,10 +13,10 @@ export type Repaired = { path: string; copy: string; removed: number };
 type Line = { text: string; record: Fields | undefined };
 
 /**
- * Copies the file, then removes all thoughts from the first bad one on. What stands before it stays as it is, byte for byte.
+ * Backs up the file, then removes thinking from the first refused block on; the bytes before it stay unchanged.
  *
- * @param all removes every thought, also where none is known to be bad
- * @throws CommandError if there is no such session, or nothing to mend
+ * @param all removes all thinking, even if none is known to be refused
+ * @throws CommandError if there is no such session, or nothing to repair
  */
 export async function repairClaude(home: string, id: string, all: boolean): Promise<Repaired> {
   const path = await findSession(home, id);
@@ -27,7 +27,7 @@ export async function repairClaude(home: string, id: string, all: boolean): Prom
   if (first === -1)
     throw new CommandError(
       "failed",
-      `No thought in ${path} is known to be refused by the API. Remove all of them with --force.`,
+      `The API is not known to refuse any thinking in ${path}. Remove all of it with --force.`,
     );
   const mended = removeThoughts(lines, first);
   const copy = `${path}.before-repair-${new Date().toISOString().replace(/\D/g, "").slice(0, 14)}`;
@@ -46,7 +46,7 @@ export async function repairClaude(home: string, id: string, all: boolean): Prom
 }
 
 async function findSession(home: string, id: string): Promise<string> {
-  if (!/^[\w-]+$/.test(id)) throw new CommandError("usage", `"${id}" is no id of a Claude Code session.`);
+  if (!/^[\w-]+$/.test(id)) throw new CommandError("usage", `"${id}" is not the id of a Claude Code session.`);
   const projects = await findClaudeProjects(home, id);
   const [project] = projects;
   if (project === undefined) throw new CommandError("failed", `Claude Code has no session ${id} on this machine.`);
@@ -54,7 +54,7 @@ async function findSession(home: string, id: string): Promise<string> {
   throw new CommandError("failed", `Claude Code has the session ${id} in several folders: ${projects.join(", ")}.`);
 }
 
-/** Lines are bytes here, each as a character of its own, so that what is kept stays as it was. */
+/** Lines are Latin-1 strings, one character per byte, so that kept bytes stay unchanged. */
 function readLine(line: string): Fields | undefined {
   const read = parseJson(Buffer.from(line, "latin1").toString());
   return isFields(read) ? read : undefined;
@@ -65,7 +65,7 @@ const listBlocks = ({ record }: Line): Fields[] =>
 
 const hasThought = (line: Line): boolean => listBlocks(line).some(isThought);
 
-/** A thought without its signature, or the one that the API's refusal names. */
+/** Finds the first block without a signature, or the one that the API's error names. */
 function findFirstBad(lines: readonly Line[]): number {
   const unsigned = lines.findIndex((line) =>
     listBlocks(line).some((block) => isThought(block) && !asString(block.signature) && !asString(block.data)),
@@ -84,7 +84,7 @@ const getText = (record: Fields): string =>
 const isAboutThoughts = (record: Fields): boolean =>
   /\b400\b/.test(getText(record)) && /thinking|signature/i.test(getText(record));
 
-/** The refusal counts messages as the API gets them: what one side said in a row is one. */
+/** The API's error counts consecutive messages of one role as one. */
 function findRefused(lines: readonly Line[], refusal: number): number {
   const record = lines[refusal]?.record ?? {};
   const wanted = /messages\.(\d+)\.content/.exec(getText(record))?.[1];
@@ -107,7 +107,7 @@ function getRole({ record }: Line): string | undefined {
   return record.type === "user" || record.type === "assistant" ? String(record.type) : undefined;
 }
 
-/** A line that held nothing else goes, and what followed it follows the line before. */
+/** Lines that only contain thinking are removed, and the next line's parent becomes the line before. */
 function removeThoughts(lines: readonly Line[], first: number): { text: string; removed: number } {
   const parents = new Map<string, unknown>();
   let removed = 0;

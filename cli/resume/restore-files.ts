@@ -18,16 +18,15 @@ import { dirname, join } from "node:path";
 import { CommandError } from "../errors.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
 
-/** `read` yields the file's bytes in order. */
 export type PlannedFile = {
-  /** Below the agent's folder, with `/`. */
+  /** Relative to the agent's folder, with `/`. */
   path: string;
   bytes: number;
   sha256: string;
   read(): AsyncIterable<Uint8Array>;
 };
 
-/** A `continued` file was the beginning of what it is now, and a `kept` one goes on behind the copy. */
+/** A `continued` file was a prefix of the copy and was extended; a `kept` one has more than the copy. */
 export type RestoredFile = {
   path: string;
   bytes: number;
@@ -40,15 +39,15 @@ type Found = "missing" | "same" | "shorter" | "longer" | "different";
 /** As many as a server takes (lib/core/limits.ts). */
 const maxFiles = 100_000;
 const stagingPrefix = ".spoor-resume-";
-/** A killed run left an older folder. */
+/** An older staging folder was left by a killed run. */
 const stagingMs = 3_600_000;
 
 /**
- * Writes nothing unless every file can be written. The last file is the last to appear.
+ * Writes nothing unless every file can be written. The last file appears last.
  *
  * @param home may itself be a link, but nothing below it
- * @param force puts different files aside
- * @throws CommandError if a file would replace a different one, or lies behind a link, or its bytes are not those expected
+ * @param force renames existing files that differ
+ * @throws CommandError if a file would replace a different one, is behind a link, or has the wrong hash
  */
 export async function restoreFiles(
   home: string,
@@ -94,7 +93,7 @@ function refuseDifferent(root: string, found: ReadonlyMap<PlannedFile, Found>): 
   const names = different.slice(0, 3).map((file) => toPath(root, file));
   throw new CommandError(
     "failed",
-    `Another file is already there: ${names.join(", ")}${different.length > 3 ? ", …" : ""}. Put it aside with --force.`,
+    `Another file is already there: ${names.join(", ")}${different.length > 3 ? ", …" : ""}. Rename it with --force.`,
   );
 }
 
@@ -110,10 +109,10 @@ async function inspect(root: string, { path, bytes, sha256 }: PlannedFile): Prom
     const at = join(root, ...names.slice(0, count));
     const known = await lstat(at).catch(ignoreMissing);
     if (!known) return "missing";
-    if (known.isSymbolicLink()) throw new CommandError("failed", `${at} is a link, so nothing was written behind it.`);
-    if (count < names.length && !known.isDirectory()) throw new CommandError("failed", `${at} is no folder.`);
+    if (known.isSymbolicLink()) throw new CommandError("failed", `${at} is a link, so nothing was written through it.`);
+    if (count < names.length && !known.isDirectory()) throw new CommandError("failed", `${at} is not a folder.`);
     if (count === names.length) {
-      if (!known.isFile()) throw new CommandError("failed", `${at} is no file.`);
+      if (!known.isFile()) throw new CommandError("failed", `${at} is not a file.`);
       if (known.size < bytes) return "shorter";
       if ((await hashFile(at, bytes)) !== sha256) return "different";
       return known.size > bytes ? "longer" : "same";
@@ -138,7 +137,7 @@ async function stage(folder: string, { path, bytes, sha256, read }: PlannedFile)
     await file.close();
   }
   if (written !== bytes || hash.digest("hex") !== sha256)
-    throw new CommandError("failed", `The copy of ${path} is damaged: it is not what was sent. Nothing was restored.`);
+    throw new CommandError("failed", `The copy of ${path} is damaged: its hash is wrong. Nothing was restored.`);
   return to;
 }
 
@@ -154,7 +153,7 @@ async function place(
   const setAside = before === "different" ? await putAside(to) : undefined;
   if (before === "shorter") await extend(from, to);
   else await appear(from, to);
-  if ((await hashFile(to)) !== file.sha256) throw new CommandError("failed", `${to} was not written as it should be.`);
+  if ((await hashFile(to)) !== file.sha256) throw new CommandError("failed", `${to} was not written correctly.`);
   if (before === "shorter") return { ...about(file), wrote: "continued" };
   return { ...about(file), wrote: setAside ? "replaced" : "new", ...(setAside && { setAside }) };
 }
@@ -189,7 +188,7 @@ async function putAside(path: string): Promise<string> {
   return to;
 }
 
-/** A link became one since `inspect` where `mkdir` finds something else than a folder. */
+/** Checks again, because a folder may have become a link since `inspect`. */
 async function makeFolders(root: string, path: string): Promise<void> {
   let at = root;
   for (const name of path.split("/")) {
@@ -198,7 +197,7 @@ async function makeFolders(root: string, path: string): Promise<void> {
     await mkdir(at, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
-    if (!(await lstat(at)).isDirectory()) throw new CommandError("failed", `${at} is no folder.`);
+    if (!(await lstat(at)).isDirectory()) throw new CommandError("failed", `${at} is not a folder.`);
   }
 }
 
@@ -215,7 +214,7 @@ async function appear(from: string, to: string): Promise<void> {
   }
 }
 
-/** @param bytes how many at the beginning; all by default */
+/** @param bytes hashes only this many from the start */
 async function hashFile(path: string, bytes?: number): Promise<string> {
   const hash = createHash("sha256");
   if (bytes === 0) return hash.digest("hex");

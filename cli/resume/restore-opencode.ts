@@ -1,4 +1,4 @@
-// OpenCode keeps sessions in a database, which only its own import writes to.
+// OpenCode keeps sessions in a database; only its own import writes to it.
 import { createHash } from "node:crypto";
 import { access, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,13 +14,12 @@ import type { Agent } from "./agents.ts";
 import { start } from "./programs.ts";
 import type { PlannedFile, RestoredFile } from "./restore-files.ts";
 
-/** A session's sub-agents come behind it. */
 export const isOpencodeFile = (path: string): boolean => /^export\/ses_\w+\.json$/.test(path);
 
 /**
- * Imports into the project of the current folder, and compares what is stored then with the copy.
+ * Imports into the current folder's project, then compares the database with the copy.
  *
- * @throws CommandError if OpenCode has the session already, and it is not the copy's beginning: an import only adds
+ * @throws CommandError if OpenCode has the session and it is not a prefix of the copy, because imports only add
  */
 export async function restoreOpencode(
   host: Host,
@@ -51,7 +50,7 @@ export async function restoreOpencode(
         throw new CommandError("failed", `OpenCode did not import ${getId(file)}: ${output.slice(0, 500)}`);
       const stored = await readStored(database, file);
       if (hasSqlite() && !isDeepStrictEqual(stored, messages))
-        throw new CommandError("failed", `OpenCode stored ${getId(file)} otherwise than it is in the copy.`);
+        throw new CommandError("failed", `OpenCode stored ${getId(file)} differently from the copy.`);
     }
     return restored;
   } finally {
@@ -71,7 +70,7 @@ async function stage(path: string, { path: name, sha256, read }: PlannedFile): P
   for await (const part of read()) parts.push(part);
   const bytes = Buffer.concat(parts);
   if (createHash("sha256").update(bytes).digest("hex") !== sha256)
-    throw new CommandError("failed", `The copy of ${name} is damaged: it is not what was sent. Nothing was restored.`);
+    throw new CommandError("failed", `The copy of ${name} is damaged: its hash is wrong. Nothing was restored.`);
   const file = await open(path, "wx", 0o600);
   try {
     await file.writeFile(bytes);
@@ -83,7 +82,7 @@ async function stage(path: string, { path: name, sha256, read }: PlannedFile): P
 
 const readMessages = (bytes: Buffer): unknown[] => toList(asFields(parseJson(bytes.toString())).messages);
 
-/** @returns undefined without the session, or if this Node can't read the database */
+/** @returns undefined if the session is missing or this Node can't read the database */
 async function readStored(database: string, file: PlannedFile): Promise<unknown[] | undefined> {
   const isThere = await access(database).then(
     () => true,

@@ -10,7 +10,7 @@ export type Archived = { traceId: string; source: string; sourceId: string; titl
 
 const maxFound = 100;
 
-/** @returns why there are none if the token may not read copies, or the server is older than they are */
+/** @returns "not allowed" without the scope `originals`, "not known" from a server that has no exact copies */
 export async function findCopies(
   api: Api,
   filter: SessionFilter,
@@ -45,7 +45,7 @@ function matches({ source, sourceId, title, project, machine }: ListedOriginal, 
   return words.every((word) => text.includes(word.toLowerCase()) || (word.length >= 6 && sourceId.startsWith(word)));
 }
 
-/** Asks the archive for what was said; none is found if the token may not read it. */
+/** Searches conversations; finds nothing if the token lacks the scope `read`. */
 async function findBySaid(api: Api, filter: SessionFilter, copies: ListedOriginal[]): Promise<ListedOriginal[]> {
   const found = await findArchived(api, filter).catch((error) => {
     if (error instanceof HttpError && error.status === 403) return [];
@@ -55,7 +55,6 @@ async function findBySaid(api: Api, filter: SessionFilter, copies: ListedOrigina
   return copies.filter(({ source, sourceId }) => known.has(`${source}\n${sourceId}`));
 }
 
-/** Finds sessions of the archive by id, or by what was said in them. */
 async function findArchived(api: Api, { words, project, sources }: SessionFilter): Promise<Archived[]> {
   const [word = ""] = words;
   const query = new URLSearchParams({ limit: String(maxFound), q: words.join(" "), ...(project && { project }) });
@@ -86,13 +85,13 @@ const toArchived = (trace: Fields): Archived => ({
   project: toText(trace.project),
 });
 
-/** @throws CommandError unless exactly one session of the archive is meant */
+/** @throws CommandError unless exactly one session matches */
 export async function requireArchived(api: Api, filter: SessionFilter): Promise<Archived> {
   const found = await findArchived(api, filter);
   const [first] = found;
   const name = filter.words.join(" ");
-  if (!first) throw new CommandError("failed", `No session of yours on the server is "${name}".`);
+  if (!first) throw new CommandError("failed", `You have no session "${name}" on the server.`);
   if (found.length === 1) return first;
   const some = found.slice(0, 5).map(({ sourceId, title }) => `${sourceId} (${title})`);
-  throw new CommandError("usage", `"${name}" means several sessions; name one by its id: ${some.join(", ")}.`);
+  throw new CommandError("usage", `"${name}" matches several sessions; choose one by its id: ${some.join(", ")}.`);
 }

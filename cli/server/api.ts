@@ -64,9 +64,9 @@ export type RequestOptions = {
 
 export type ApiResponse = { status: number; body: Fields; headers: Headers };
 
-/** Statuses for unknown paths and methods; without a JSON body another program than Spoor answered. */
+/** Statuses for unknown paths and methods; without a JSON body, it was not Spoor that answered. */
 const unknownRoute = new Set([404, 405, 501]);
-/** A proxy or network asks for a sign-in, or forbids something, with these statuses. */
+/** Statuses with which proxies ask for a sign-in or forbid a request. */
 const fromBetween = new Set([401, 403, 407, 451, 511]);
 const retryable = new Set([408, 429, 500, 502, 503, 504]);
 /** The request itself may cause a 500, so it is retried less often. */

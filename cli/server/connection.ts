@@ -52,7 +52,6 @@ function createWaitLog(terminal: Terminal): (wait: Wait) => void {
   };
 }
 
-/** @throws CommandError `login` if there is no token */
 export async function connectLoggedIn(
   context: Context,
   options: Options = {},

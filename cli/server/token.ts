@@ -51,7 +51,6 @@ export const describeInvalidToken = ({ SPOOR_TOKEN }: Host["env"], login: string
     ? "SPOOR_TOKEN is no longer valid. Create a new one on the server's page /devices, or unset it to use a login"
     : `The token is no longer valid. Log in again with: ${login}`;
 
-/** @throws CommandError `login` if the token has invalid characters */
 export function readStoredToken(settings: Settings, server: string): string | undefined {
   const token = settings.accounts[server]?.token;
   if (typeof token !== "string" || token === "") return undefined;

@@ -189,7 +189,6 @@ class MessageDigest {
     this.#segment.update(piece);
   }
 
-  /** @returns the digest so far, in base64url */
   cut(): string {
     const segment = this.#segment.digest("base64url");
     this.#segment = createHash("sha256");

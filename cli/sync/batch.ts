@@ -18,7 +18,6 @@ export class Batcher {
     this.#max = { traces: limits.traces, bytes: Math.min(maxBytes, limits.decodedBytes) };
   }
 
-  /** @returns complete batches; a part that others follow is sent alone */
   add(session: Session): Batch[] {
     if ("compressed" in session.body || !session.isLast) return [{ sessions: [session], bytes: session.bytes }];
     const { sessions, bytes } = this.#batch;

@@ -3,7 +3,6 @@ import { sessionKey } from "./sent-record.ts";
 
 type PartLine = { waiting: Session[]; isBusy: boolean; isBroken: boolean };
 
-/** A part must wait until the server has stored the previous one. */
 export class PartLines {
   readonly #send: (part: Session) => void;
   readonly #lines = new Map<string, PartLine>();

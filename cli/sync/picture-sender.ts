@@ -55,7 +55,6 @@ export class PictureSender {
     return this.#isKnown;
   }
 
-  /** @throws if sending has failed permanently */
   flush(): Promise<void> {
     this.#start();
     return this.#work;

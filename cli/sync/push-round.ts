@@ -35,7 +35,6 @@ export type PushResult = {
   filter: SessionFilter;
 };
 
-/** @throws CommandError and HttpError if it can't continue */
 export async function pushOnce(
   context: Context,
   target: PushTarget,

@@ -198,7 +198,7 @@ export class Terminal {
     }
   }
 
-  /** Reads what a file or another program gives; empty if a person sits there. */
+  /** Reads standard input if it is a file or pipe; empty on a terminal. */
   async readGiven(): Promise<string> {
     const input = this.#input?.();
     if (!input || input.isTTY) return "";

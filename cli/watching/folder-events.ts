@@ -71,7 +71,6 @@ export class FolderEvents {
     return false;
   }
 
-  /** @returns whether it is now watched */
   #add(folder: string): boolean {
     try {
       if (this.#isRemote(folder)) return this.#leave(folder, "remote");

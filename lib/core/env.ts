@@ -225,7 +225,6 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 let parsed: { values: Env; at: number } | undefined;
 const changes = oncePerProcess("changes of the environment", () => ({ count: 0 }));
 
-/** @throws EnvError as `parseEnv` */
 export function env(): Env {
   if (parsed?.at !== changes.count) parsed = { values: parseEnv(process.env), at: changes.count };
   return parsed.values;

@@ -85,7 +85,6 @@ export const exactText = (min: number, max: number) =>
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
 
-/** A number in a query. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()

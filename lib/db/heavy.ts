@@ -65,9 +65,6 @@ export function heavyRead<T>(
   return heavyTurn(userId, read, patience);
 }
 
-/**
- * @returns a function that ends it
- */
 export async function beginRead(userId: string, kind: LongRead): Promise<() => void> {
   const detail = `Other ${kind === "sharedOutline" ? "outline" : kind}s of yours are running. Wait until one is done.`;
   const patience = kind === "outline" || kind === "sharedOutline" ? "wait" : "refuse";

@@ -282,7 +282,6 @@ export async function listApprovedLogins(userId: string): Promise<ApprovedLogin[
     .map(({ id, machine, scopes, createdAt }) => ({ id, machine, createdAt, scopes: scopesIn(scopes) }));
 }
 
-/** @returns whether there was a login or a token */
 export async function withdrawLogin(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   const isWithdrawn = await prisma().$transaction(async (tx) => {
     const [login] = await tx.deviceLogin.updateManyAndReturn({

@@ -70,7 +70,6 @@ export async function sumEdits(userId: string, traceId: string): Promise<{ added
   return { added: _sum.added ?? 0, removed: _sum.removed ?? 0 };
 }
 
-/** @throws SpoorError `invalid_request` for an unknown cursor, and as `heavyRead` */
 export async function listTouching(
   userId: string,
   {

@@ -86,7 +86,6 @@ type Ruled = { userId: string; kind: string; mark: string; traceId: string | und
 const decidedAnew = Prisma.sql`on conflict (user_id, trace_id) do update set created_at = greatest(excluded.created_at,
       (masking_task.created_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')`;
 
-/** @returns the number of traces */
 export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Ruled): Promise<number> {
   const here = traceId ? Prisma.sql`and trace_id = ${traceId}::uuid` : Prisma.empty;
   return tx.$executeRaw`
@@ -98,7 +97,6 @@ export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Rule
     ${decidedAnew}`;
 }
 
-/** @returns the number of traces */
 export async function beginMaskingKinds(tx: Db, userId: string, kinds: string[]): Promise<number> {
   return tx.$executeRaw`
     with ruled as (

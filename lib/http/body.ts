@@ -22,7 +22,6 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 }
 
 export type Room = {
-  /** @throws if there is not enough space */
   grow(bytes: number): void;
   /** All of the body has arrived. */
   complete(): void;

@@ -67,7 +67,7 @@ export type Operation = Authorization & {
     database?: false;
     /** None of the usual errors, and no OPTIONS. */
     foreign?: true;
-    /** The body of a route that reads it without `body`. */
+    /** Describes the body if the handler reads it itself instead of declaring `body`. */
     sent?: z.ZodType;
     raw?: { types: readonly string[]; example: { type: string; base64: string } };
     form?: z.ZodType;

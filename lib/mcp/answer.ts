@@ -13,7 +13,6 @@ export class AgentAnswer {
     this.#left = maxBytes - Buffer.byteLength(start) - 600;
   }
 
-  /** @returns false if the block does not fit */
   add(block: string): boolean {
     const bytes = Buffer.byteLength(block) + 2;
     if (bytes > this.#left) return false;

@@ -22,7 +22,6 @@ export function sealCursor(reader: AgentReader, tool: string, cursor: string | n
   return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString("base64url");
 }
 
-/** @throws SpoorError `invalid_request` for a cursor that this tool did not give to this reader */
 export function openCursor(reader: AgentReader, tool: string, sealed: string | undefined): string | undefined {
   if (sealed === undefined) return undefined;
   const bytes = Buffer.from(sealed, "base64url");

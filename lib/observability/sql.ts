@@ -15,7 +15,6 @@ export async function readTime(): Promise<Date> {
 
 type Role = "worker" | "turn";
 
-/** @param id chosen by the process */
 export async function sendHeartbeat(id: string, role: Role = "worker"): Promise<void> {
   await pool().query(
     `insert into process_heartbeat (id, role) values ($1, $2) on conflict (id) do update set seen_at = now()`,

@@ -18,7 +18,7 @@ const group = "Exact copies";
 
 const recipient = "age1vhddrrdds2wrxxphkarvnghnryr8t8ty827p4eeg932yvsfjascq9h5mqd";
 const key = { ok: true, recipient, fingerprint: "21596F85", createdAt: "2026-11-20T10:05:00.000Z" };
-/** An empty file, encrypted to `recipient`. */
+/** An empty file encrypted to `recipient`. */
 const part =
   "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSB0YWszUndwT1ByeGpwU1RaaFIvTmQ4c20rQzFVaTlaSEVtdkhaaktWK0drCjNTRGRhZUxoV3FoTmE5TjRVUEhWWDNYaHVORnVGWHNwMzJxZDArWERhbUEKLS0tIGE2aFVOMXFkQzlwaElKd1NiY3Bqam5FNloxMnZBdmE3MCs2Sk5yVkFRZTAKNYvD6uwPIMftbtpgJs6vt1Rcq2TqothJObBUv9oIuIw=";
 const partHash = "04f03bbd207db37cd1aed764eba473422901b4313bce8bb487d1d74d79a2c194";

@@ -1,9 +1,9 @@
 import { SpoorError } from "#lib/core/errors";
 
 /**
- * RFC 9110, section 13.1. Some proxies weaken an entity tag.
+ * Also accepts weak entity tags (RFC 9110, section 13.1), because some proxies weaken them.
  *
- * @returns what the client has seen; undefined for nothing
+ * @returns the version that the client has seen; undefined for none
  */
 export function readCondition(headers: Headers): string | undefined {
   if (headers.get("if-none-match")?.trim() === "*") return undefined;

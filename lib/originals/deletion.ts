@@ -14,9 +14,9 @@ export async function deleteOriginal(userId: string, key: OriginalKey, from: Aud
 const batch = { parts: 50, users: 20 };
 
 /**
- * Deletes parts that no copy refers to, a bounded number per transaction; several processes may run it at once.
+ * Deletes unused parts in bounded transactions; several processes may run it at once.
  *
- * @param seconds time limit; the rest is left for the next call
+ * @param seconds time limit
  */
 export async function purgeParts(seconds: number): Promise<void> {
   const deadline = performance.now() + seconds * 1000;

@@ -7,7 +7,7 @@ import { tarEnd, tarHeader, tarPadding } from "#lib/originals/tar";
 import { readStored } from "#lib/storage/bounded-read";
 
 /**
- * All copies as a tar archive of age files. If one is deleted meanwhile, the connection breaks.
+ * Streams all copies as a tar archive of age files. The connection breaks if one is deleted meanwhile.
  *
  * @throws SpoorError `overloaded` as `beginRead`
  */
@@ -45,5 +45,5 @@ function* entry(name: string, body: Uint8Array, at: Date): Generator<Uint8Array,
   yield tarPadding(body.byteLength);
 }
 
-/** No name can leave the folder in which the archive is unpacked. */
+/** Names can't leave the folder where the archive is unpacked. */
 const toName = (text: string): string => encodeURIComponent(text).replace(/^\.+/, (dots) => "%2E".repeat(dots.length));

@@ -4,7 +4,7 @@ import { sha256 } from "#lib/core/digest";
 import { SpoorError } from "#lib/core/errors";
 import { prisma } from "#lib/db/client";
 
-/** Eight hexadecimal digits, by which a person compares keys. */
+/** Eight hexadecimal digits that people compare. */
 export const getFingerprint = (recipient: string): string =>
   sha256(recipient).toString("hex").slice(0, 8).toUpperCase();
 
@@ -18,9 +18,7 @@ export async function findKey(userId: string): Promise<OwnKey | undefined> {
   return key ? { ...key, fingerprint: getFingerprint(key.recipient) } : undefined;
 }
 
-/**
- * @param seen the fingerprint of the key that it replaces; undefined for none
- */
+/** @param seen fingerprint of the key to replace; undefined for none */
 export async function setKey(
   userId: string,
   recipient: string,

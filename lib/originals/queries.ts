@@ -68,9 +68,8 @@ function readCursor(cursor: string): ListPlace {
   }
 }
 
-/** @throws SpoorError `not_found`, also for another user's part; as `sendInTurn` */
 export async function getPart(userId: string, sha256: string): Promise<Response> {
-  // A separate turn from the user's pictures.
+  // Has a queue separate from the user's pictures.
   const { body } = await sendInTurn(`originals ${userId}`, async () => {
     const part = await findPart(userId, sha256);
     if (!part) throw notFound();

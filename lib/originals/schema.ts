@@ -4,7 +4,7 @@ import { limits } from "#lib/core/limits";
 
 const { originals, trace } = limits;
 
-/** age's own form: Bech32 of an X25519 key. */
+/** An age recipient: an X25519 key in Bech32. */
 const recipient = z
   .string()
   .regex(/^age1[02-9ac-hj-np-z]{58}$/, "must be an age recipient, as age1…")

@@ -2,7 +2,7 @@ const blockBytes = 512;
 
 type Entry = { name: string; bytes: number; at: Date };
 
-/** POSIX.1-1988 (ustar); a longer name comes before it as a POSIX.1-2001 record. */
+/** A ustar header; a long name precedes it as a pax record (POSIX.1-2001). */
 export function tarHeader({ name, bytes, at }: Entry): Buffer {
   if (Buffer.byteLength(name) <= 100) return header({ name, bytes, at }, "0");
   const record = paxRecord("path", name);

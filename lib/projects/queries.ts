@@ -46,7 +46,6 @@ function parseOffset(cursor: string | undefined): number {
   throw new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }
 
-/** @throws SpoorError `invalid_request` for an unknown cursor */
 export async function listProjects(
   userId: string,
   { q, sort, limit, cursor }: ProjectsQuery,
@@ -104,7 +103,6 @@ export async function mergedInto(userId: string, id: string): Promise<string | u
   return project?.mergedInto ?? undefined;
 }
 
-/** @param find part of the name */
 export async function listOthers(userId: string, id: string, find = ""): Promise<{ id: string; text: string }[]> {
   const found = await prisma().project.findMany({
     where: { userId, mergedInto: null, id: { not: id }, ...(find && { name: containsText(find) }) },

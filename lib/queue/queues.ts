@@ -3,12 +3,12 @@ import { PgBoss } from "pg-boss";
 import { log } from "#lib/core/log";
 import { withRequiredAuth } from "#lib/db/required-auth";
 
-/** An entry's payload names rows. */
+/** Payloads contain only ids of rows. */
 export const queues = { ingest: "ingest", ingestDead: "ingest-dead" } as const;
 
 export type QueueName = (typeof queues)[keyof typeof queues];
 
-/** A killed worker's entry then goes to another worker. */
+/** Without a heartbeat, an entry goes to another worker. */
 export const heartbeatSeconds = 10;
 
 const policies = [

@@ -16,7 +16,6 @@ export type Findings = {
 const maxBytes = 32 * 1024 * 1024;
 const page = { limit: 500, maxBytes: 1024 * 1024, maxMessageBytes: 4 * 1024 * 1024 };
 
-/** @throws SpoorError `overloaded` as `beginRead` */
 export async function checkForOthers(userId: string, traceId: string, range: SharedRange): Promise<Findings> {
   const end = await beginRead(userId, "outline");
   try {

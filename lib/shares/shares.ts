@@ -102,7 +102,6 @@ async function readTitles(userId: string, ids: string[]): Promise<Map<string, st
   return new Map(traces.map((trace) => [trace.id, getShownTitle(trace) ?? ""]));
 }
 
-/** @returns whether it was still valid */
 export async function revokeShare(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const [revoked] = await tx.traceShare.updateManyAndReturn({

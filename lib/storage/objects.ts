@@ -15,7 +15,6 @@ const makeUploadKey = (userId: string, jobId: string) => `${getUserPrefix(userId
 /** Each call makes a new key, so a pending deletion never removes a picture that was sent again. */
 export const makePictureKey = (userId: string, sha256: string) => `${getUserPrefix(userId)}${sha256}.${randomUUID()}`;
 
-/** Each call makes a new key, as `makePictureKey`. */
 export const makePartKey = (userId: string, sha256: string) => `${getUserPrefix(userId)}${sha256}.${randomUUID()}.age`;
 
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";

@@ -4,7 +4,6 @@ import type { StoredReport } from "#lib/telemetry/report";
 import { splitReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
-/** @throws what `deliver` throws */
 export async function sendReport(
   sink: Sink,
   report: StoredReport,

@@ -53,7 +53,6 @@ export async function hasTelemetry(reader: DiagnosticsReader): Promise<boolean> 
   return found !== null;
 }
 
-/** @throws SpoorError `overloaded` as `heavyTurn` */
 export const listAdapters = (reader: DiagnosticsReader): Promise<AdapterHealth[]> =>
   heavyTurn(reader.userId, () => readAdapters(reader));
 

@@ -62,10 +62,6 @@ async function attemptFirst(sink: Sink, row: OutboxRow): Promise<boolean> {
   }
 }
 
-/**
- * @param signal stops it between two attempts
- * @returns how many reports were delivered
- */
 export async function forwardDue(signal?: AbortSignal): Promise<number> {
   await deleteExpired();
   const sink = readSink(env());

@@ -36,7 +36,6 @@ export async function recordTelemetry(
   return { ok: true, accepted: submission.diagnostics.length, forwarded: await forwardNow() };
 }
 
-/** @returns how many reports */
 export async function purgeReports(): Promise<number> {
   const limit = daysAgo(telemetry.retentionDays);
   const { count } = await prisma().telemetryReport.deleteMany({ where: { receivedAt: { lt: limit } } });

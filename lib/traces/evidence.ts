@@ -49,7 +49,6 @@ export async function readEvidence(userId: string, traceId: string, remote?: unk
   return { branches, commits: withPages, pullRequests };
 }
 
-/** @throws SpoorError `not_found` as `getTrace` */
 export async function getWholeTrace(userId: string, traceId: string): Promise<WholeTrace> {
   const trace = await getTrace(userId, traceId);
   return { ...trace, ...(await readEvidence(userId, traceId, trace.metadata?.repository)) };

@@ -11,7 +11,6 @@ import { getTrace } from "#lib/traces/queries";
 import type { Growth } from "#lib/traces/schema";
 import { readStanding } from "#lib/traces/standing";
 
-/** @throws SpoorError `not_found` as `getTrace` */
 export async function readGrowth(userId: string, traceId: string, after: number): Promise<Growth> {
   const trace = await getTrace(userId, traceId);
   const [messages, standing] = await Promise.all([

@@ -16,7 +16,6 @@ export async function setMarks(userId: string, traceId: string, marks: TraceMark
   if ((await markAll(userId, [traceId], marks)) === 0) throw notFound();
 }
 
-/** @returns the number of traces */
 export function markAll(userId: string, ids: string[], marks: TraceMarks): Promise<number> {
   const data = toUpdate(marks);
   return prisma().$transaction(async (tx) => {

@@ -15,7 +15,6 @@ const page = { limit: 1000, maxBytes: 1024 * 1024, maxMessageBytes };
 
 export const hasTooManyOutlines = (userId: string): boolean => hasTooMany(userId, "outline");
 
-/** @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` recognizes for a slow statement */
 export async function readOutline(userId: string, traceId: string): Promise<Outline> {
   const end = await beginRead(userId, "outline");
   try {

@@ -207,7 +207,6 @@ export async function getTrace(userId: string, traceId: string): Promise<Trace> 
   return presentTrace(await getTraceRow(userId, traceId));
 }
 
-/** @throws SpoorError `not_found` as `getTrace` */
 export async function getTraceRow(userId: string, traceId: string): Promise<TraceRow> {
   const row = await prisma().trace.findUnique({
     where: { userId_id: { userId, id: traceId }, deletedAt: null },

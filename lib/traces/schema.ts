@@ -62,7 +62,7 @@ const commitShape = z.object({
 
 const pullRequestShape = z.object({ number: z.int(), repository: z.string(), url: z.url() });
 
-/** `matches`: the best messages, for the first traces of a search in the order `best`. */
+/** `matches` has the best messages of the first traces if the order is `best`. */
 export const listedTraceShape = traceShape.extend({
   pullRequests: z.array(pullRequestShape),
   matches: z.array(matchShape).optional(),

@@ -28,7 +28,6 @@ export type Digests = {
 
 const maxProjects = 8;
 
-/** @throws SpoorError `overloaded` as `heavyRead` */
 export async function readDigests(
   userId: string,
   { zone, now, since }: { zone: string; now: Date; since: Date | undefined },

@@ -13,7 +13,7 @@ export function makeSteps() {
     try {
       return await work();
     } catch (cause) {
-      await pingDatabase(); // without the database the others would only fail after their timeouts
+      await pingDatabase(); // without a database, every other step would fail after a timeout
       if (await isUnmigrated(cause)) throw cause;
       log.warn({ err: cause, step: name }, "a background step failed");
       failed.push({ name, cause });
@@ -28,7 +28,7 @@ export function makeSteps() {
 }
 
 const hourMs = 3_600_000;
-/** Clocks may differ by this; a later mark was made while a clock was ahead. */
+/** Maximum difference between clocks; a mark further in the future is ignored. */
 const differenceMs = 300_000;
 
 export function isWithin(at: Date, ms: number): boolean {

@@ -33,7 +33,6 @@ export async function prepareDatabase(start: Start = {}): Promise<PreparedDataba
   return database;
 }
 
-/** @returns the names of the migrations applied */
 export async function prepareSchema(): Promise<string[]> {
   const [{ migrate }, { installQueues }] = await Promise.all([import("#lib/db/migrate"), import("#lib/queue/queues")]);
   const url = directDatabaseUrl();

@@ -11,7 +11,6 @@ import { makeSenderNaming } from "#server/http/client-address";
 import { cutUserAgent, findRefusal, isApi, isPage, refuseBusy } from "#server/http/refusals";
 import { hasTooManyPages, limitBodies, renderInTurn } from "#server/http/request-limits";
 
-/** `Retry-After` of a page that took too long. */
 const overloadedSeconds = 5;
 
 const isUpload = ({ method, url }: IncomingMessage) =>

@@ -296,7 +296,7 @@ test("without the key, or without a login for copies, the archive is used; other
   server.denied.originals = true;
   expect((await clean()).notes.join()).toContain("rebuilt from the archive");
   expect((await clean({}, [trace])).code).toBe(0);
-  expect((await clean({}, ["not", "there"])).message).toContain('is "not there"');
+  expect((await clean({}, ["not", "there"])).message).toContain('no session "not there"');
   const other = await world("goose", conversation);
   expect((await other.clean()).message).toContain("--told");
   expect(await readdir(other.host.home)).not.toContain(".claude");

@@ -204,7 +204,7 @@ test("a machine without the key, or with another one, says which key it takes", 
   const without = await server.makeHome({}, null as never);
   expect((await back(without)).message).toMatch(/no key.*originals key import/);
   const other = await server.makeHome({}, await createIdentity());
-  expect((await back(other)).message).toMatch(/is for the key [0-9A-F]{4} [0-9A-F]{4}, and this machine has/);
+  expect((await back(other)).message).toMatch(/needs the key [0-9A-F]{4} [0-9A-F]{4}, but this machine has/);
 });
 
 const hostile = [

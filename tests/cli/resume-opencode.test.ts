@@ -89,7 +89,7 @@ test("an OpenCode session that has the copy's beginning gets the rest, and one t
 
 test("an import that changes a message is noticed, and other files are refused", async () => {
   const { host } = await world({ [path(main)]: whole }, `text.replace("One.", "1")`);
-  expect((await back(host)).message).toContain("otherwise than it is in the copy");
+  expect((await back(host)).message).toContain("differently from the copy");
   const hostile = await world({ [path(main)]: whole, "opencode.db": "x" });
   expect((await back(hostile.host)).message).toContain("nothing was restored");
 });

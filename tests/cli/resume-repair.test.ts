@@ -101,7 +101,7 @@ test("a session without a bad thought is left alone but for --force, and an unkn
   const host = await makeHome();
   const run = (words: string[]) => runInside(resume, host, { words, values: { repair: true } });
   expect((await run([id])).message).toContain("no session");
-  expect((await run(["../../x"])).message).toContain("no id");
+  expect((await run(["../../x"])).message).toContain("not the id");
   expect((await run([])).code).toBe(2);
   await writeFile(join(host.home, "x"), "");
 });

@@ -43,7 +43,7 @@ test("a summary has the first prompt, open tasks, changed files and the last tur
     say("assistant", "One test fails."),
   ];
   const text = tellSession({ ...about, messages }, [{ path: "src/retry.ts", added: 3, removed: 1 }], "Claude Code");
-  expect(text).toContain("# Go on with a session of Claude Code");
+  expect(text).toContain("# Continue a session of Claude Code");
   expect(text).toContain("## First prompt\n\n> Mend the timer.\n> All of it.");
   expect(text).toContain("## Open tasks\n\n- [ ] Write a test (in progress)\n- [ ] Deploy it\n\n");
   expect(text).toContain("- src/retry.ts (+3 −1)");
@@ -89,7 +89,7 @@ test("--told prints the summary for any agent's session, or hands it to the agen
   server.traces.push({ id, line: { ...about, source: "goose", messages: [say("user", "Mend the timer.")] } });
   const host = await server.makeHome();
   const printed = await runInside(resume, host, { words: [id], values: { told: "codex" } });
-  expect([printed.code, printed.output]).toEqual([0, expect.stringContaining("# Go on with a session of goose")]);
+  expect([printed.code, printed.output]).toEqual([0, expect.stringContaining("# Continue a session of goose")]);
   const json = await runInside(resume, host, { words: [id], values: { told: "codex", json: true } });
   expect(JSON.parse(json.output)).toMatchObject({
     mode: "told",

@@ -45,7 +45,6 @@ export async function revokeAllAction(): Promise<FormState> {
   return {};
 }
 
-/** The token's text is shown only once. */
 export async function createTokenAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
   const granted = tickedScopes(requireForm(form));

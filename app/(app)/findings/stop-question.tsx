@@ -2,7 +2,6 @@ import { listProjects } from "#lib/projects/queries";
 import { Asked } from "../../components/forms/asked";
 import { stopMaskingAction } from "./actions";
 
-/** The projects last active. */
 const maxProjects = 100;
 
 type Props = {

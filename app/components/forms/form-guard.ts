@@ -32,7 +32,7 @@ export async function requireOwnOrigin(): Promise<void> {
   if (await refuseForeignOrigin()) notFound();
 }
 
-/** Next passes on whatever a request calls an action with. */
+/** Anybody can call an action with any arguments. */
 export function requireForm(given: FormData): FormData {
   if (!(given instanceof FormData)) notFound();
   return given;
@@ -51,7 +51,7 @@ export function sent<T>(schema: z.ZodType<T>, value: unknown): T {
   return parsed.data;
 }
 
-/** The id of a form that creates one thing however often it is sent. */
+/** The form's id, which makes sending it twice create only one thing. */
 export const formIdIn = (form: FormData): string | undefined => z.uuid().safeParse(text(form, "formId")).data;
 
 export const idIn = (form: FormData, name: string): string => sent(z.uuid(), requireForm(form).get(name));

@@ -14,8 +14,8 @@ type Props = {
 };
 
 /**
- * The action returns an address, because the policy's `form-action` keeps forms on this host; without JavaScript the
- * last step is a link.
+ * The policy's `form-action` forbids redirects to the provider, so the action returns its address; without JavaScript
+ * the last step is a link.
  */
 export function ProviderForm({ action, provider, label, next, remember }: Props) {
   const [{ url, error }, send, pending] = useActionState(action, {});

@@ -62,7 +62,7 @@ export function Keys() {
   );
 }
 
-/** For pages without settings: the list itself has the switch. */
+/** Without an account there are no settings, so the list of shortcuts has the switch. */
 export function GuestKeys({ isOn: wasOn }: { isOn: boolean }) {
   const [isOn, setOn] = useState(wasOn);
   const toggle = () => {

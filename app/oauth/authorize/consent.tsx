@@ -8,7 +8,6 @@ import { Sign } from "../../components/sign";
 import { approve, deny } from "./actions";
 import { type Asked, ticketSubject } from "./decide";
 
-/** The projects last active. */
 const maxProjects = 100;
 
 export async function Consent({ user, request, query }: { user: SignedInUser; request: Asked; query: string }) {

@@ -28,7 +28,6 @@ export interface Service {
   isRunning(): Promise<boolean>;
 }
 
-/** @returns the commands that failed, with their output */
 export async function runAll(host: Host, commands: SystemCommand[]): Promise<string[]> {
   const failed: string[] = [];
   for (const { words, mayFail } of commands) {

@@ -37,7 +37,6 @@ const challenge = 'Bearer realm="spoor"';
 /** RFC 6749, section 5.1. */
 export const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
 
-/** @throws OauthError `invalid_request`, SpoorError as `readBody` */
 export async function readForm(request: Request): Promise<OauthForm> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded")
@@ -49,7 +48,6 @@ export async function readForm(request: Request): Promise<OauthForm> {
   return form;
 }
 
-/** @throws OauthError `invalid_client_metadata`, SpoorError as `readBody` */
 export async function readMetadata(request: Request): Promise<unknown> {
   requireJsonType(request);
   const bytes = await readBody(request, limits.oauth.bodyBytes);
@@ -60,7 +58,6 @@ export async function readMetadata(request: Request): Promise<unknown> {
   }
 }
 
-/** @throws OauthError `invalid_request` if it is missing */
 export function getField(form: OauthForm, name: string): string {
   const value = form.get(name);
   if (!value) throw new OauthError("invalid_request", `${name} is missing.`);

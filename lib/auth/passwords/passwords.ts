@@ -20,7 +20,6 @@ export async function refuseWeakChange(context: HookContext): Promise<void> {
   if (message) throw new APIError("BAD_REQUEST", { message, code: "PASSWORD_TOO_WEAK" });
 }
 
-/** @returns a sentence for the field; undefined if the password is good enough */
 export async function findWeakness(password: string, { name = "", email }: { name?: string; email: string }) {
   // The dictionaries take memory that most processes never need.
   return (await import("./password-strength.ts")).findWeakness(password, [

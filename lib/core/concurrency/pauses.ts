@@ -15,7 +15,6 @@ export class Pauses {
     return (this.#pauses.get(key)?.until ?? 0) <= performance.now();
   }
 
-  /** Starts a pause after a failure, twice as long as the previous one. */
   begin(key: string): void {
     const { firstMs, longestMs, maxKeys } = this.#bounds;
     const ms = Math.min(longestMs, 2 * (this.#pauses.get(key)?.ms ?? firstMs / 2));
@@ -25,12 +24,10 @@ export class Pauses {
     if (this.#pauses.size > maxKeys && oldest !== undefined) this.#pauses.delete(oldest);
   }
 
-  /** Forgets a key after a success. */
   end(key: string): void {
     this.#pauses.delete(key);
   }
 
-  /** Returns the keys that are paused now. */
   current(): string[] {
     return [...this.#pauses.keys()].filter((key) => !this.isOver(key));
   }

@@ -59,7 +59,6 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** @throws EnvError if a table has rows, or PostgreSQL is too old */
 export async function expectEmpty(url: string): Promise<void> {
   await withClient(url, async (client) => {
     const { rows } = await client.query("select current_setting('server_version_num')::int as version");

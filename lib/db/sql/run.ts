@@ -24,5 +24,5 @@ export const lockProjects = (tx: PoolClient, userId: string): Promise<void> => l
 /** Otherwise a ruling made while the ledger runs would update rows that it is about to replace. */
 export const lockFindings = (tx: Transaction, userId: string): Promise<void> => lock(tx, userId, "findings");
 
-/** Held by all that changes what refers to a part of a copy, so that no part is deleted while a copy begins to refer to it. */
+/** Held while references to parts of exact copies change, so that no part is deleted while a new copy refers to it. */
 export const lockOriginals = (tx: Transaction, userId: string): Promise<void> => lock(tx, userId, "originals");

@@ -40,14 +40,12 @@ export const packManifest = ({ headers, stamp }: StoredManifest): Buffer =>
     params: { [constants.ZSTD_c_compressionLevel]: 1 },
   });
 
-/** @returns undefined for another version */
 export function unpackManifest(packed: Uint8Array): StoredManifest | undefined {
   if (packed[0] === "{".charCodeAt(0)) return undefined;
   const line = inflate(packed, "zstd", limits.ingest.maxDecodableBytes);
   return beginsWithMark(line) ? parseManifest(line) : undefined;
 }
 
-/** @returns undefined for another version */
 export function parseManifest(line: Uint8Array): StoredManifest | undefined {
   const stored = JSON.parse(Buffer.from(line).toString("utf8", mark.length));
   return stored.version === version ? stored : undefined;

@@ -68,12 +68,11 @@ async function storePart(userId: string, sha256: string, body: Buffer<ArrayBuffe
   const object = makePartKey(userId, sha256);
   await putObject(userId, object, body);
   const isNew = await insert(userId, { sha256, bytes, object });
-  // A commit whose answer was lost may name the object, so the sweep (lib/ingest/raw/removal.ts) decides.
+  // After a lost answer the commit may have succeeded, so the sweep (lib/ingest/raw/removal.ts) decides.
   if (!isNew) deleteObject(object).catch(() => {});
   return isNew;
 }
 
-/** @throws SpoorError `invalid_token` if the account was deleted meanwhile */
 async function insert(userId: string, part: NewPart): Promise<boolean> {
   const isNew = await transaction(async (tx) => {
     if (!(await holdUsers(tx, [userId], true)).has(userId)) throw new SpoorError("invalid_token");

@@ -14,7 +14,7 @@ import { makePictureKey } from "#lib/storage/objects";
 import { deleteObject, putObject, usesStore } from "#lib/storage/s3";
 import { seal } from "#lib/storage/sealed";
 
-/** The others stay for a day, even without a trace. */
+/** Keeps the stored ones for another day, even without a trace. */
 export async function findMissing(userId: string, hashes: string[]): Promise<string[]> {
   const stored = await wantPictures(userId, hashes);
   return [...new Set(hashes)].filter((hash) => !stored.has(hash));
@@ -70,12 +70,11 @@ async function store(
   const object = makePictureKey(userId, sha256);
   await putObject(userId, object, sealed);
   const isNew = await insert(userId, { ...picture, bytes, object, objectBytes: sealed.byteLength });
-  // A commit whose answer was lost may name the object, so the sweep (lib/ingest/raw/removal.ts) decides.
+  // After a lost answer the commit may have succeeded, so the sweep (lib/ingest/raw/removal.ts) decides.
   if (!isNew) deleteObject(object).catch(() => {});
   return isNew;
 }
 
-/** @throws SpoorError `invalid_token` if the account was deleted meanwhile */
 function insert(userId: string, picture: NewPicture): Promise<boolean> {
   return transaction(async (tx) => {
     if (!(await holdUsers(tx, [userId], true)).has(userId)) throw new SpoorError("invalid_token");

@@ -143,7 +143,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Recor
   } = Object.groupBy(pairs, ({ header, stored }): Verdict => {
     if (stored.deleted) return "deleted";
     if (stored.contentHash === header.contentHash) return "unchanged";
-    // A session's prompts give way to the session.
+    // A whole session replaces its `prompts-only` form.
     if (isPromptsOnly(header) !== stored.isPromptsOnly) return stored.isPromptsOnly ? "changed" : "unchanged";
     if (stored.replacedByNewer) return "newer";
     if (stored.newer) return header.messageCount > stored.messageCount ? "changed" : "newer";

@@ -47,7 +47,6 @@ async function removeFailed(days: number): Promise<number> {
   return removed;
 }
 
-/** @returns how many */
 export async function purgeIdempotencyKeys(): Promise<number> {
   const due = { idempotencyKey: { not: null }, createdAt: { lt: daysAgo(limits.ingest.idempotencyKeyDays) } };
   const users = await prisma().ingestJob.groupBy({ by: ["userId"], where: due });

@@ -107,7 +107,6 @@ export async function findCounted(tx: PoolClient, userId: string, traceIds: stri
   return new Set(rows.map(({ id }) => id));
 }
 
-/** @returns their UTC days */
 export async function forget(tx: PoolClient, userId: string, traceIds: string[]): Promise<number[]> {
   const { rows } = await tx.query<{ day: number }>(
     `delete from trace_usage where user_id = $1 and trace_id = any($2) returning ${dayNumber("day")} as day`,

@@ -113,7 +113,6 @@ export async function replaceEvidence(
   return changed;
 }
 
-/** @returns keys of deleted rows */
 export async function deleteEvidence(tx: PoolClient, userId: string, traceIds: string[]): Promise<ChangedKeys> {
   const changed: ChangedKeys = { branches: [], commits: [], pullRequests: [] };
   for (const kind of kinds) {

@@ -96,7 +96,6 @@ export async function sumTouches(
   return new Map(rows.map(({ id, ...sums }) => [id, sums]));
 }
 
-/** @returns keys of deleted rows */
 export async function deleteTouches(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
   const { rows } = await tx.query<TouchKey>(
     "delete from trace_file where user_id = $1 and trace_id = any($2::uuid[]) returning touch_key::text as key",

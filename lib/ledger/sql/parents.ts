@@ -162,7 +162,6 @@ export async function findChildren(tx: PoolClient, userId: string, ids: string[]
   return rows.map(({ id }) => id);
 }
 
-/** @returns the former parents */
 export async function clearDeleted(tx: PoolClient, userId: string, ids: string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `select distinct parent.id from trace child join trace parent on parent.user_id = $1 and parent.id = child.parent_id

@@ -13,8 +13,8 @@ type TraceSecrets = { traceId: string; from: number; at: Date; found: FoundSecre
 type OwnFields = Pick<Trace, "title" | "project"> & { metadata: Record<string, unknown> | null };
 
 /**
- * A secret that its user wants masked, but that is stored unmasked because an upload ran meanwhile, is masked by a
- * task.
+ * If an upload stored a secret while its user decided to mask it, a task masks it later.
+ *
  * @param inFields findings in a trace's own fields
  */
 export async function replaceFindings(
@@ -61,7 +61,6 @@ export async function replaceFindings(
   );
 }
 
-/** Returns a function that finds the state of a secret that is stored unmasked. */
 async function readStates(tx: PoolClient, userId: string) {
   const { rows } = await tx.query<{ kind: string; mark: string; traceId: string; verdict: string }>(
     `select kind, mark, trace_id as "traceId", verdict from secret_ruling where user_id = $1`,

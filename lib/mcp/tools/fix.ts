@@ -53,7 +53,6 @@ type ErrorPlace = {
 
 type ProjectScope = Pick<Selection, "project" | "onlyProjectId">;
 
-/** @throws SpoorError `overloaded` as `heavyRead` */
 async function pastPlaces(
   userId: string,
   error: string,

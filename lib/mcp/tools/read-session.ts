@@ -62,7 +62,6 @@ async function findStart(userId: string, id: string, around: number | undefined)
 /** A long run of tool calls has no talk. */
 const maxPages = 5;
 
-/** @returns the next page's cursor, null after the last message */
 export async function addMessages(
   answer: AgentAnswer,
   { userId, id, after, detail }: { userId: string; id: string; after: number; detail: TalkDetail },

@@ -27,7 +27,6 @@ export type NewPicture = { sha256: string; mediaType: string; bytes: number } & 
   | { object: string; objectBytes: number }
 );
 
-/** @returns false if it is already stored */
 export async function insertPicture(tx: Queryable, userId: string, picture: NewPicture): Promise<boolean> {
   const { sha256, mediaType, bytes } = picture;
   const [body, object, objectBytes] =

@@ -12,7 +12,6 @@ class TermSet {
   private places = new Float64Array(2 ** 13);
   size = 0;
 
-  /** @returns whether the term is new */
   add(term: number): boolean {
     const mask = this.places.length - 1;
     let at = Math.imul(term, secret) >>> Math.clz32(mask);
@@ -26,7 +25,6 @@ class TermSet {
     return true;
   }
 
-  /** @returns the index after the postings */
   drain(target: Postings, from: number, slot: number): number {
     let at = from;
     for (const term of this.places) if (term !== 0) target[at++] = makePosting(term, slot);
@@ -102,7 +100,6 @@ export class Collector {
     return full;
   }
 
-  /** @returns the remaining drafts */
   finish(): Draft[] {
     this.endDocument();
     this.endDraft();

@@ -25,7 +25,6 @@ const fanIn: Record<Load, number> = { idle: 4, busy: 8 };
 /** Bounds memory. */
 const sliceBits = 6;
 
-/** @returns the former blocks' postings */
 export const mergeBlocks = (tx: PoolClient, userId: string, load: Load): Promise<number> =>
   mergeAlike(tx, userId, { least: fanIn[load], full });
 

@@ -123,7 +123,6 @@ export function decodeWords(bytes: Buffer, beginning = "", maxLetters = letters.
 
 const toCodes = (text: string) => Uint16Array.from(fold(text), (letter) => letter.charCodeAt(0));
 
-/** @returns the end in `codes` */
 function readCodes(bytes: Buffer, at: number, length: number, codes: Uint16Array, start: number): number {
   for (let n = 0; n < length; n += 1) {
     const byte = bytes[at + n] as number;

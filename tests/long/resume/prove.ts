@@ -285,7 +285,7 @@ class Proving {
     const from = this.#standIn?.exchanges.length ?? 0;
     await runOn(machine, this.#command, this.#agent.words(`${text}\n${ask("first")}`, false, machine.home));
     const [first] = this.#standIn?.exchanges.slice(from).filter(({ script }) => script === "first") ?? [];
-    return first?.asked.turns.some((turn) => turn.text.includes("Go on with a session of"))
+    return first?.asked.turns.some((turn) => turn.text.includes("Continue a session of"))
       ? undefined
       : "it was not sent";
   }

@@ -21,7 +21,6 @@ async function refuseOthers({ id: userId, role }: SignedInUser): Promise<string 
   return "Only the owner of this server can invite.";
 }
 
-/** The link is shown only once. */
 export async function inviteAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
   const values = { email: text(form, "email").trim() };

@@ -31,7 +31,6 @@ import { useSegments } from "./segments/use-segments";
 
 export type ReaderProps = {
   supply: Supply;
-  /** Undefined for readers of a shared session. */
   traceId?: string;
   zone: string;
   title: string;

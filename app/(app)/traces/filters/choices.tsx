@@ -7,7 +7,7 @@ import { type GivenFilters, getFilterValues, listHref, without, withoutValue, wi
 
 export type FilterOption = { name: FilterName; value: string; text: string; count: number };
 
-/** Lists projects over machines and worktrees, once the ledger knows any. */
+/** Lists projects, merged across machines and worktrees, as soon as the ledger has any. */
 export function toFilterOptions(name: CountedName, values: FacetValues): FilterOption[] {
   if (name === "project" && values.projectId.length > 0)
     return values.projectId.map(({ name: text, ...one }) => ({ name: "projectId", text, ...one }));
@@ -48,7 +48,6 @@ function OptionChoice({ menu, given, option }: { menu: CountedName; given: Given
 
 type ChoiceProps = { href: string; isChosen: boolean; text: string; count?: number };
 
-/** The menu stays open where the page does. */
 export function Choice({ href, isChosen, text, count }: ChoiceProps) {
   return (
     <Link

@@ -23,7 +23,6 @@ export type Below = {
   all?: { href: string; label: string };
 };
 
-/** A native fold, which works without JavaScript. */
 export function BelowFold({ id, below: { label, more, rows, all } }: { id: string; below: Below }) {
   return (
     <details className="below">

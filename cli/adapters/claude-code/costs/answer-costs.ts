@@ -12,7 +12,7 @@ export type SavedCosts = { usage: ReturnType<UsageCounter["save"]>; ids: SavedId
 export class AnswerCosts {
   readonly #counter: UsageCounter;
   readonly #ids: RequestIds;
-  /** It goes with the advice that the model gave, or into a notice after the answer. */
+  /** Costs of other models, shown with their advice or in a notice after the answer. */
   #others: OtherCost[];
 
   constructor(saved?: SavedCosts, main?: AnswerCosts) {

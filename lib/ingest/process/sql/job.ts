@@ -65,7 +65,6 @@ export async function terminateSilentWorker(job: JobId, silentSeconds: number): 
 /** `now` is the database's time. */
 export type LockedJob = { sequence: string; now: Date };
 
-/** @returns undefined if another attempt ended the job */
 export async function lockJob(tx: Queryable, { userId, jobId }: JobId): Promise<LockedJob | undefined> {
   const { rows } = await tx.query<LockedJob>(
     `select sequence, clock_timestamp() as now from ingest_job

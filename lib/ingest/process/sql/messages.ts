@@ -6,7 +6,6 @@ import { from as copyFrom } from "pg-copy-streams";
 import { messageColumns } from "#lib/ingest/decode/message-rows";
 import type { StoredHashes } from "#lib/ingest/decode/row-hashes";
 
-/** @returns how many */
 export async function copyMessages(tx: PoolClient, rows: AsyncIterable<Buffer>): Promise<number> {
   const stream = tx.query(copyFrom(`copy message (${messageColumns}) from stdin (format binary)`));
   await pipeline(rows, stream); // a Readable in between would read ahead up to 16 chunks

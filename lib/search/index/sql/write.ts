@@ -64,7 +64,6 @@ export async function deleteBlocks(tx: PoolClient, userId: string, ids: string[]
   await tx.query("delete from search_block where user_id = $1 and id = any($2)", [userId, ids]);
 }
 
-/** @returns the blocks' postings */
 export async function deleteOutdatedBlocks(tx: PoolClient, userId: string): Promise<number> {
   const { rows } = await tx.query<{ postings: number }>(
     `delete from search_block block where user_id = $1 and not exists (

@@ -5,7 +5,6 @@ import { formatCompact, formatCount, formatQuantity } from "../../../../componen
 import { Time } from "../../../../components/values/time";
 import { countTokens, describeCost, describeTokens, formatCost } from "../../list/spent";
 
-/** The four figures of a session's head. */
 export function HeadFigures({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   const remarks = [...describeTiers(models), ...describeCost(trace)];
   return (

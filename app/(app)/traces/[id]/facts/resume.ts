@@ -22,7 +22,7 @@ export type ResumeWay = { name: string; command: string };
 
 type Resumed = { id: string; source: string; sourceId: string; metadata: Record<string, unknown> | null };
 
-/** The sources whose sessions `spoor resume` writes (cli/resume/agents.ts), each with the command of another agent. */
+/** Sources that `spoor resume` can restore (cli/resume/agents.ts); `other` is an agent for `--told`. */
 const writable: Record<string, { other: string; canRebuild: boolean }> = {
   "claude-code": { other: "codex", canRebuild: true },
   "codex-cli": { other: "claude", canRebuild: true },
@@ -31,7 +31,7 @@ const writable: Record<string, { other: string; canRebuild: boolean }> = {
   opencode: { other: "claude", canRebuild: false },
 };
 
-/** The ways to go on with a session, the best first. */
+/** The ways to continue a session, the best first. */
 export function listResumeWays({ id, source, sourceId, metadata }: Resumed, hasCopy: boolean): ResumeWay[] {
   if (metadata?.kind === "prompts-only") return []; // a prompt history, which can't be continued
   const known = Object.hasOwn(writable, source) ? writable[source] : undefined;
@@ -47,7 +47,7 @@ export function listResumeWays({ id, source, sourceId, metadata }: Resumed, hasC
 
 const isWord = (id: string): boolean => /^[A-Za-z0-9][\w.-]*$/.test(id);
 
-/** Undefined for an id that a shell could read as more than a word. */
+/** Undefined for an id that is unsafe in a shell command. */
 export function resumeCommand(source: string, sourceId: string, cwd?: unknown): string | undefined {
   if (!isWord(sourceId) || !Object.hasOwn(resumes, source)) return undefined;
   const command = resumes[source]?.(sourceId);
@@ -55,7 +55,7 @@ export function resumeCommand(source: string, sourceId: string, cwd?: unknown): 
   return folder && command ? `cd ${folder} && ${command}` : command;
 }
 
-/** Rejects control characters, since a terminal would run the line that they end. */
+/** Rejects control characters, since a line break would run the command. */
 function folderWord(cwd: unknown): string | undefined {
   if (typeof cwd !== "string" || cwd.length > 1024 || !cwd.startsWith("/") || /\p{C}/u.test(cwd)) return undefined;
   return /^[\w./@%+=:,-]+$/.test(cwd) ? cwd : `'${cwd.replaceAll("'", "'\\''")}'`;

@@ -5,7 +5,6 @@ import { findRanges, paint, unpaint } from "./highlights";
 import type { Match } from "./matches";
 import type { FindResult } from "./use-search";
 
-/** @returns the current message's matches on the page */
 export function usePainting(
   list: RefObject<HTMLElement | null>,
   found: FindResult | undefined,

@@ -28,7 +28,6 @@ export function makeStore<T>(initial: T): Store<T> {
 
 export type Frame = {
   page: string;
-  /** Undefined for readers of a shared session. */
   traceId: string | undefined;
   /** The position at the top of the page. */
   top: Store<number>;

@@ -46,7 +46,6 @@ export function Resume({ ways }: { ways: ResumeWay[] }) {
   );
 }
 
-/** Closes what is open by Escape, and by a press outside. */
 function useLeaving(isOpen: boolean, close: () => void) {
   const place = useRef<HTMLSpanElement>(null);
   useEffect(() => {

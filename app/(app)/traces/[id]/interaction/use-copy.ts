@@ -5,7 +5,6 @@ import { rowSelector } from "../frame/geometry";
 /** A group may have many messages. */
 const maxCopied = 50;
 
-/** @param say announces the result */
 export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, say: (text: string) => void) {
   useEffect(() => {
     const place = list.current;

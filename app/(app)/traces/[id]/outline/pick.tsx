@@ -5,7 +5,6 @@ export type Picks = { onPick: (() => void) | undefined };
 
 type PickProps = { position: number; title: string; isTall?: boolean; children: React.ReactNode } & Picks;
 
-/** A line of the outline, which leads to a message. */
 export function Pick({ position, title, isTall, onPick, children }: PickProps) {
   const { page } = useFrame();
   return (

@@ -22,7 +22,6 @@ const shareForm = z.object({
   days: z.enum(["1", "7", "30", "90", "never"]).transform((days) => (days === "never" ? null : Number(days))),
 });
 
-/** The link is shown only once. */
 export async function shareAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   const error = await refuseForeignOrigin();
