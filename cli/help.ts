@@ -33,7 +33,7 @@ background service updates every six hours over https; see install --no-auto-upd
   login: `Log this machine in. Opens your browser, where you approve the login. The token is stored in your
 settings file, which only you can read.
 
-  --machine NAME     this machine's name on the server (default: its host name)
+  --machine NAME     this machine's name on the server (default: the one it had, or its host name)
   --scopes LIST      requested scopes: ingest (send), read, delete, originals (exact copies) (default: ingest,read, and
                      originals while exact copies are on)
   --no-browser       only print the address

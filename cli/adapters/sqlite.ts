@@ -29,7 +29,8 @@ const explainMissingSqlite = () =>
 async function openDatabase(path: string): Promise<DatabaseSync> {
   const sqlite = loadSqlite();
   if (!sqlite) throw new Error(explainMissingSqlite());
-  for (const log of [`${path}-journal`, `${path}-wal`]) if (await isNoFile(log)) throw new Error(`${log} is no file`);
+  for (const log of [`${path}-journal`, `${path}-wal`])
+    if (await isNoFile(log)) throw new Error(`${log} is not a file`);
   const location = (await isUnwritten(path)) ? toImmutable(path) : path;
   const database = new sqlite.DatabaseSync(location, { readOnly: true, limits: { length: maxValueBytes } });
   try {

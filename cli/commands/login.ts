@@ -29,7 +29,8 @@ export async function logIn(context: Context): Promise<void> {
   const { host, terminal, values } = context;
   const patient = { ...context, values: { ...values, patience: values.patience ?? "10" } };
   const connection = await connect(patient, { token: "none" });
-  const machine = stringValue(context, "machine") ?? hostname();
+  const known = connection.settings.accounts[connection.server]?.machine;
+  const machine = stringValue(context, "machine") ?? (known || hostname());
   const scopes = stringValue(context, "scopes")?.split(",") ?? findScopes(connection.settings);
   await keepBrokenSettings(context);
   await updateSettings(host, (now) => now); // fails now rather than after the approval

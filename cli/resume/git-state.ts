@@ -13,12 +13,12 @@ export async function compareGit(host: Host, folder: string, known: HeadGit | nu
     return code === 0 ? output : undefined;
   };
   const here = await git("rev-parse", "--is-inside-work-tree");
-  if (here !== "true") return ["This folder is no Git repository, but the session's was."];
+  if (here !== "true") return ["This folder is not a Git repository, but the session's was."];
   const differences: string[] = [];
   const remote = publicRemote(await git("remote", "get-url", "origin"));
   if (known.remote && normalize(remote) !== normalize(known.remote))
     differences.push(
-      `The session's repository was ${publicRemote(known.remote)}; this is ${remote ?? "one without origin"}.`,
+      `The session's repository was ${publicRemote(known.remote)}; this folder's is ${remote ?? "one without a remote `origin`"}.`,
     );
   const branch = await git("symbolic-ref", "--short", "-q", "HEAD");
   if (known.branch && branch !== known.branch)

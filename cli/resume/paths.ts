@@ -17,9 +17,8 @@ const isSafeName = (name: string): boolean =>
 const isSafePath = (path: string): boolean => path.length <= maxPathChars && path.split("/").every(isSafeName);
 
 /**
- * Some file systems ignore case and Unicode normalization, so two paths may be one file.
- *
- * @throws CommandError if so, or if a path could leave the agent's folder
+ * @throws CommandError if a path could leave the agent's folder, or two could be the same file on a file system that
+ *   ignores case or Unicode normalization
  */
 export function checkPaths(paths: readonly string[], isExpected: (path: string) => boolean): void {
   const known = new Set<string>();

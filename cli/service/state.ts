@@ -42,14 +42,14 @@ export async function readState(host: Host): Promise<ServiceState | undefined> {
   };
 }
 
-/** Linux names each start of the system, which a change of the clock leaves alone. */
+/** Linux has an id for each boot, which changes of the clock don't affect. */
 export const readBoot = (): Promise<string | undefined> =>
   readFile("/proc/sys/kernel/random/boot_id", "utf8").then(
     (text) => text.trim(),
     () => undefined,
   );
 
-/** @returns undefined if no service runs; another process may have its number since the system's start */
+/** @returns undefined if no service runs; after a reboot another process may have its id */
 export async function findRunningPid(host: Host): Promise<number | undefined> {
   const state = await readState(host);
   if (!state || !(await isSinceBoot(state))) return undefined;

@@ -54,7 +54,10 @@ export async function resumeDeletions(seconds: number, signal?: AbortSignal): Pr
       log.info({ userId: id }, "the resumed deletion of an account is done");
       gone += 1;
     } catch (error) {
-      log[isOutage(error) ? "info" : "warn"]({ err: error, userId: id }, "the deletion of an account goes on later");
+      log[isOutage(error) ? "info" : "warn"](
+        { err: error, userId: id },
+        "the deletion of an account will continue later",
+      );
     }
   }
   return gone;

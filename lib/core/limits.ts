@@ -47,7 +47,7 @@ export const limits = {
     readsAtOnce: 32,
     readsPerUser: 6,
     maxWaitingPerUser: 256,
-    /** While others wait, a client must take this much in this time. */
+    /** While others wait, a client that reads less in this time is disconnected. */
     sendSeconds: 10,
     sendBytesPerSecond: 64 * KiB,
   },

@@ -133,11 +133,11 @@ class Reader {
     this.#part = 0;
     this.#last[this.#seen % maxSeenAgain] = message.position;
     this.#seen += 1;
-    this.#end = Math.min(message.position + 1, maxPosition); // one there is seen again whenever its trace grows
+    this.#end = Math.min(message.position + 1, maxPosition); // a message at the maximum position is read again whenever its trace grows
   }
 
   result(): ReadTrace {
-    // Twice, because the start for one part may split what another reads as a whole.
+    // Asks the parts twice, because an earlier start for one may split what another reads as a whole.
     const earliest = this.#openFrom(this.#openFrom(this.#end));
     const floor = this.#seen > maxSeenAgain ? (this.#last[this.#seen % maxSeenAgain] ?? 0) : 0;
     const found = this.#readings.map((reading) => reading && this.#attempt(() => ({ value: reading.found() })));

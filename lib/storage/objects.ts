@@ -1,4 +1,4 @@
-// A key says nothing of the object's content: the configured prefix, the owner, the upload, picture or part.
+// A key reveals no content: it has the configured prefix, the owner, and the id of the upload, picture or part.
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { env } from "#lib/core/env";

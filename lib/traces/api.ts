@@ -39,7 +39,7 @@ export const readTraceList = {
     answers: { 200: { text: "A page of the list.", example: { ok: true, traces: [listedTrace], nextCursor: null } } },
     errors: {
       invalid_request:
-        "A parameter is not valid, `q` is no query (`errors` contains the position), or the cursor is unknown.",
+        "A parameter is not valid, `q` is not a valid query (`errors` contains the position), or the cursor is unknown.",
     },
     example: { query: { q: "retry test -windows role:user", project: "api", pr: "ada/api#123", limit: "20" } },
     wrong: { query: { q: "or", limit: "0", from: "yesterday", commit: "HEAD", pr: "ada/api" } },

@@ -132,7 +132,7 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
     const bounds = { limit: ids.length, maxBytes: limits.traces.listPageBytes };
     return readBoundedRows(userId, { ...plain, ids }, bounds);
   };
-  // The first page's traces are known before their order, since texts reorder only the first twenty.
+  // Texts only reorder the first twenty hits, so the first page's rows can be read meanwhile.
   let early: ReturnType<typeof read> | undefined;
   const onFirst = (ids: string[], areAll: boolean) => {
     if (offset > 0 || !(ids.length === page.limit || (areAll && ids.length < page.limit))) return;

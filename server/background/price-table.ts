@@ -17,7 +17,7 @@ const titles: Record<PriceKind, string> = {
 /** @param day such as 2026-11-01; today by default */
 export function priceTable(model: string, day: string | undefined): string[] {
   const at = day === undefined ? new Date() : new Date(`${day}T12:00:00Z`);
-  if (Number.isNaN(at.getTime())) throw new EnvError(`${day} is no day: write it as 2026-11-01.`);
+  if (Number.isNaN(at.getTime())) throw new EnvError(`${day} is not a date: write it as 2026-11-01.`);
   const tariff = findTariff({ model, source: "", at });
   const name = parseModelName(model)?.model;
   const head = `${model}${name && name !== model ? ` (${name})` : ""} on ${at.toISOString().slice(0, 10)}`;

@@ -144,14 +144,15 @@ describe("originals on", () => {
     });
   });
 
-  test("logs in again, with the scope, where the login has none", async () => {
+  test("logs in again, with the scope and the machine's name, where the login has none", async () => {
     const { fake, host } = await worldInside(1);
     fake.originals.scopes = ["ingest", "read", "delete"];
     delete host.env.SPOOR_TOKEN;
     let asked: unknown;
     fake.failWith(({ url = "" }, body) => {
       if (url.startsWith("/api/cli/device/start")) {
-        asked = (JSON.parse(body.toString()) as { scopes?: unknown }).scopes;
+        const { machine, scopes } = JSON.parse(body.toString());
+        asked = { machine, scopes };
         const verificationUri = `${fake.url}/device`;
         return {
           status: 200,
@@ -169,11 +170,11 @@ describe("originals on", () => {
     const settings = {
       deviceId: "d",
       server: fake.url,
-      accounts: { [fake.url]: { token: "spoor_old", userId: "u1" } },
+      accounts: { [fake.url]: { token: "spoor_old", userId: "u1", machine: "laptop" } },
     };
     await writeBelow(host.home, ".config/spoor/settings.json", JSON.stringify(settings));
     expect(await run(host, ["on"], { values: { ...yes, "no-browser": true } })).toMatchObject({ code: 0 });
-    expect(asked).toEqual(["ingest", "read", "delete", "originals"]);
+    expect(asked).toEqual({ machine: "laptop", scopes: ["ingest", "read", "delete", "originals"] });
   });
 });
 

@@ -161,7 +161,7 @@ test("a pipe in the place of a database's log does not stop its reading", async 
   );
   const [input] = await discoverAll(crush, host);
   const { left } = await parseInput({ ...(input as NonNullable<typeof input>), adapter: crush });
-  expect(left).toMatchObject([{ reason: expect.stringContaining("crush.db-journal is no file") }]);
+  expect(left).toMatchObject([{ reason: expect.stringContaining("crush.db-journal is not a file") }]);
 });
 
 test("texts of a stranger's that are made to take long are read in a time that grows with their length", async () => {

@@ -56,7 +56,7 @@ test("uploads of failed jobs are deleted after 30 days; the job then says so, an
   await age(young, 29);
   expect(await purgeUploads()).toBe(1);
   expect(await Promise.all([old, young].map(isKept))).toEqual([false, true]);
-  const message = "It could not be processed. The upload was removed 30 days after that.";
+  const message = "It could not be processed. The upload was removed 30 days later.";
   expect(await getJob(userId, old)).toMatchObject({ status: "failed", error: { code: "processing_failed", message } });
   expect((await getJob(userId, young)).error?.message).toBe("It could not be processed.");
   await expect(replayJob(userId, old)).rejects.toMatchObject({

@@ -177,7 +177,7 @@ test("an upload names the sessions that it created and updated and that still ex
   );
   await deleteTrace(userId, (await stored("gone"))?.id ?? "", operator);
   const sessions = await listWrittenSessions(userId, jobId, 10);
-  expect(sessions.map(({ title }) => title).toSorted()).toEqual(["A title", "b"]);
+  expect(sessions.map(({ title }) => title).toSorted()).toEqual(["A title", "B"]);
   expect(await listWrittenSessions(userId, jobId, 1)).toHaveLength(1);
   const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
   expect(await listWrittenSessions(other, jobId, 10)).toEqual([]);

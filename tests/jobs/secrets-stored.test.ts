@@ -150,7 +150,7 @@ describe("a secret that is masked everywhere", () => {
   test("is masked here alone where that was asked", async () => {
     await send(session("one"), session("two"));
     await accountTraces(10);
-    const found = (await find()).find(({ title }) => title === "t");
+    const found = (await find()).find(({ title }) => title === "T");
     const { traceId: trace, kind, mark } = found as { traceId: string; kind: string; mark: string };
     await decide(userId, { kind, mark, trace, verdict: "mask" }, operator);
     await settle();

@@ -48,7 +48,7 @@ async function stored(): Promise<{ jobs: number; uploads: number; bodies: number
   return rows[0];
 }
 
-const unavailable = { code: "unavailable", message: expect.stringContaining("store of uploads") };
+const unavailable = { code: "unavailable", message: expect.stringContaining("upload store") };
 
 describe.each([
   ["large", 300_000],

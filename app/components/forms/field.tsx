@@ -42,7 +42,7 @@ export function Check({ name, label, hint, ...input }: CheckProps) {
       <input
         type="checkbox"
         name={name}
-        className="size-4 accent-accent"
+        className="size-4 shrink-0 accent-accent"
         aria-describedby={hint && `${name}-hint`}
         {...input}
       />{" "}

@@ -8,7 +8,7 @@ import { getModelFamily } from "#lib/prices/model";
 import type { OpenedShare } from "#lib/shares/shares";
 import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
-import { Title } from "../../(app)/traces/[id]/facts/title";
+import { Title } from "../../(app)/traces/[id]/facts/head";
 import { type Links, placeHref } from "../../(app)/traces/[id]/frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-data";
 import { asSegment, drawSegment } from "../../(app)/traces/[id]/segments/render";

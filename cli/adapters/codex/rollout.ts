@@ -146,7 +146,7 @@ export class Rollout {
     const id = asString(meta.id) ?? asString(meta.session_id);
     const created = asTimestamp(meta.timestamp) ?? at;
     if (this.#meta) {
-      // The second meta line names the original, and the last before any message names the first of all.
+      // The second meta line names the parent; the last one before any message names the root.
       if (id && id !== asString(this.#meta.id)) this.#beginFork(id, at);
       if (id && !this.#session.isOpen && !this.#delayed.hasAnswer) this.#facts.root = id;
       return false;

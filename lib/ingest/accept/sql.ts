@@ -1,4 +1,4 @@
-// SQL: the body goes by COPY, since `pg` copies a parameter three times (docs/decisions/0010), and commits with job and
+// SQL: the body goes by COPY, since `pg` copies a parameter three times, and commits with job and
 // queue entry.
 import "server-only";
 import { Readable } from "node:stream";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import type { TraceFields } from "#lib/ingest/decode/normalize";
 
-/** Excludes `sanitized`, since an export that is sent back is the same trace. */
+/** Excludes `sanitized`, so that sending an export back changes nothing. */
 export function contentHash(fields: TraceFields, rows: MessageRows): string {
   return Buffer.concat([hashFields(fields), hash("sha256", rows.bytes.subarray(0, rows.end), "buffer")]).toString(
     "base64",

@@ -7,7 +7,7 @@ export const encodings = ["identity", "gzip", "br", "zstd"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * @param known `expected` is the size of the first output buffer; each frame within `maxFrames` costs 40 µs
+ * @param known `expected` sizes the first output buffer; `maxFrames` bounds the time, 40 µs per frame
  */
 export function inflate(
   body: Uint8Array,
@@ -61,8 +61,8 @@ const dictionaryIdBytes = [0, 1, 2, 4];
 const contentSizeBytes = [0, 2, 4, 8];
 
 /**
- * A stream may have several frames (RFC 8878, section 3.1). Node before 24.22 decodes the first, later ones decode all, and
- * accept the beginning of another.
+ * A stream may have several frames (RFC 8878, section 3.1). Node before 24.22 decodes only the first; later versions
+ * decode all, even if the last is cut off.
  *
  * @throws RangeError if the frame is cut off
  */

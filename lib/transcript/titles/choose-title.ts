@@ -7,7 +7,7 @@ export type Titled = { customTitle: string | null; title: string | null; derived
 export const getTitle = ({ customTitle, title, derivedTitle }: Titled): string | null =>
   customTitle ?? title ?? derivedTitle;
 
-/** What pages show. The ledger may not have written `shortTitle` yet. */
+/** Returns the title for pages. The ledger may not have written `shortTitle` yet. */
 export function getShownTitle({ customTitle, title, derivedTitle, ...row }: Titled & { shortTitle: string | null }) {
   const given = title ?? derivedTitle;
   return customTitle ?? row.shortTitle ?? (given === null ? null : shortTitle(given));

@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Figures } from "../../../app/(app)/home/figures.tsx";
 import { Sum } from "../../../app/(app)/traces/[id]/changes/sum.tsx";
-import { HeadFigures } from "../../../app/(app)/traces/[id]/facts/figures.tsx";
+import { HeadFigures } from "../../../app/(app)/traces/[id]/facts/head.tsx";
 import { describeFinding, percent } from "../../../app/(app)/usage/words.ts";
 
 const toText = (html: string) =>

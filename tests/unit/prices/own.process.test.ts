@@ -192,6 +192,6 @@ describe("what a model costs, as npm run admin -- prices tells it", () => {
     expect(priceTable("no-such", "2026-11-01")).toEqual([
       "no-such on 2026-11-01 has no price: its tokens are counted as unpriced. Add a price in PRICES_FILE.",
     ]);
-    expect(() => priceTable("gpt-5", "soon")).toThrow("soon is no day");
+    expect(() => priceTable("gpt-5", "soon")).toThrow("soon is not a date");
   });
 });

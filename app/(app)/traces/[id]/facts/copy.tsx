@@ -6,7 +6,7 @@ import { Fingerprint } from "../../../../components/fingerprint";
 import { Form } from "../../../../components/forms/form";
 import { formatQuantity } from "../../../../components/values/figures";
 import { Time } from "../../../../components/values/time";
-import { deleteCopyAction } from "./copy-action";
+import { deleteCopyAction } from "./delete-actions";
 
 export async function ExactCopy({ trace: { id, source, sourceId } }: { trace: Trace }) {
   const user = await requireUser(`/traces/${id}`);

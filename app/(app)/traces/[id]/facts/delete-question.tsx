@@ -3,7 +3,7 @@ import { findSubagents } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
 import { Asked } from "../../../../components/forms/asked";
 import { formatQuantity } from "../../../../components/values/figures";
-import { deleteAction } from "./delete-action";
+import { deleteAction } from "./delete-actions";
 
 export async function DeleteQuestion({ userId, trace }: { userId: string; trace: Trace }) {
   const below = await findSubagents(userId, [trace.id]);

@@ -16,9 +16,8 @@ import { Actions } from "./actions";
 import { ExactCopy } from "./copy";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
-import { HeadFigures } from "./figures";
+import { HeadFigures, Title } from "./head";
 import type { ResumeWay } from "./resume";
-import { Title } from "./title";
 
 type Props = {
   trace: Trace;

@@ -4,9 +4,12 @@ import { RedirectType, redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/core/errors";
+import { deleteOriginal } from "#lib/originals/deletion";
 import { deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
-import { idIn, requireOwnOrigin } from "../../../../components/forms/form-guard";
+import { getTrace } from "#lib/traces/queries";
+import type { FormState } from "../../../../components/forms/form";
+import { endById, idIn, requireOwnOrigin, text } from "../../../../components/forms/form-guard";
 
 /** Asks again if the sub-agents have changed since the question. */
 export async function deleteAction(form: FormData): Promise<void> {
@@ -33,4 +36,13 @@ export async function deleteAction(form: FormData): Promise<void> {
 function leaveDeleted(): never {
   revalidatePath("/", "layout");
   redirect("/traces", RedirectType.replace);
+}
+
+/** Asks first. Deleting a deleted copy succeeds. */
+export async function deleteCopyAction(_before: FormState, form: FormData): Promise<FormState> {
+  const page = `/traces/${encodeURIComponent(text(form, "id"))}`;
+  return endById(form, { page, unknown: "Unknown session." }, async (userId, id, from) => {
+    const { source, sourceId } = await getTrace(userId, id);
+    await deleteOriginal(userId, { source, sourceId }, from);
+  });
 }

@@ -87,3 +87,14 @@ function Failed({ trace: { errorCount, callCount } }: { trace: Trace }) {
 
 const describeTiers = (models: ModelUse[]): string[] =>
   [...new Set(models.flatMap(({ tiersNotPriced }) => tiersNotPriced))].map((tier) => `tier “${tier}” not priced`);
+
+type TitleProps = { text: string; whole?: string | null };
+
+/** Two lines; the toolbar shows it once this one has scrolled away. */
+export function Title({ text, whole }: TitleProps) {
+  return (
+    <h1 title={whole || text} data-title="">
+      {text}
+    </h1>
+  );
+}
