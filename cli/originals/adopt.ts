@@ -19,7 +19,7 @@ export async function adoptOriginal(
   // The key was replaced.
   if (remote.recipient !== recipient)
     return remote.machine === machine && bytes >= remote.plainBytes ? replaced : "unreadable";
-  // Two machines may have one name, so nothing longer is replaced.
+  // Two machines may have one name.
   if (secret === undefined) {
     const isOwn = remote.machine === machine && isNewer(local, remote) && bytes >= remote.plainBytes;
     return isOwn ? replaced : "unreadable";

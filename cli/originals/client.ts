@@ -3,7 +3,6 @@ import { type Fields, isFields, toList, toText } from "../files/json.ts";
 import { type Api, HttpError } from "../server/api.ts";
 
 const maxPartBytes = 4 * 1024 * 1024;
-/** A server could list without end. */
 const maxPages = 5000;
 
 export type ServerKey = { recipient: string; fingerprint: string; createdAt: string };
@@ -76,7 +75,7 @@ export async function putKey(api: Api, recipient: string, replaces?: string): Pr
     await api.request(keyPath, { method: "PUT", json: { recipient }, headers: makeCondition(replaces) });
     return true;
   } catch (error) {
-    // The answer to an earlier try may have been lost.
+    // An earlier answer may have been lost.
     if (isStatus(error, 412)) return (await fetchKey(api))?.recipient === recipient;
     throw error;
   }

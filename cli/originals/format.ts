@@ -131,7 +131,6 @@ function readFile(value: unknown): HeadFile | undefined {
 
 const toTextOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** It becomes part of an address. */
 const isHash = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

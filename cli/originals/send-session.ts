@@ -29,7 +29,6 @@ export type Refused = { refusal: Refusal; machine: string };
 export type CopyTarget = { host: Host; api: Api; states: CopyStates; machine: string; device: string; keys: Keys };
 
 const maxTries = 4;
-/** The server takes no more (lib/core/limits.ts). */
 const [maxHeadBytes, maxParts] = [1024 * 1024, 20_000];
 
 export const joinStamps = ({ files }: SessionFiles): string =>
@@ -76,7 +75,7 @@ export async function sendSession(
   throw new CommandError("failed", `The exact copy of ${session.sourceId} kept changing on the server.`);
 }
 
-/** The server deletes parts that no manifest has listed for a day. Without the main file first, deleted files would be lost. */
+/** The server deletes parts that no manifest has listed for a day. The main file stays first. */
 const withoutMissing = (files: KnownFile[], missing: ReadonlySet<string>): KnownFile[] =>
   files.flatMap((file, at) => {
     if (!file.parts.some(({ sha256 }) => missing.has(sha256))) return [file];

@@ -205,7 +205,6 @@ const refusals: Record<Refusal, string> = {
   unreadable: "the session was copied, and this machine can't decrypt that copy to compare it",
 };
 
-/** One session's manifest may be invalid; another status, or no answer, would meet every session. */
 const concernsAll = (error: unknown): boolean =>
   error instanceof HttpError ? ![400, 409, 422].includes(error.status) : isUnreachable(error);
 

@@ -23,7 +23,6 @@ export type CleanSession = { id: string; files: RestoredFile[]; missing: string[
 
 type Fork = { id: string; cwd: string; now: Date };
 
-/** A string takes no more. */
 const maxCleanBytes = 500 * 1024 * 1024;
 
 /** Versions to write if the installed one is unknown; each accepts a session in a single file. */

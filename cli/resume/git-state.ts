@@ -3,7 +3,6 @@ import type { Host } from "../adapters/adapter.ts";
 import { runTool } from "../install/tools.ts";
 import type { HeadGit } from "../originals/format.ts";
 
-/** A partial clone would ask its remote for commits. */
 const noFetch = { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0" };
 
 export async function compareGit(host: Host, folder: string, known: HeadGit | null): Promise<string[]> {

@@ -36,7 +36,6 @@ export type RestoredFile = {
 
 type Found = "missing" | "same" | "shorter" | "longer" | "different";
 
-/** As many as a server takes (lib/core/limits.ts). */
 const maxFiles = 100_000;
 const stagingPrefix = ".spoor-resume-";
 /** An older staging folder was left by a killed run. */
@@ -158,11 +157,7 @@ async function place(
   return { ...about(file), wrote: setAside ? "replaced" : "new", ...(setAside && { setAside }) };
 }
 
-/**
- * Copies what is new behind what is there, so that an agent that has the file open goes on with the same file.
- *
- * @throws CommandError if the agent has written to it meanwhile
- */
+/** An agent may have the file open. @throws CommandError if it has written to it */
 async function extend(from: string, to: string): Promise<void> {
   const { O_WRONLY, O_APPEND, O_NOFOLLOW = 0 } = constants;
   const file = await open(to, O_WRONLY | O_APPEND | O_NOFOLLOW);
@@ -223,7 +218,7 @@ async function hashFile(path: string, bytes?: number): Promise<string> {
   return hash.digest("hex");
 }
 
-/** A head that the server made up could name parts that decompress to more than the disk has. */
+/** A forged copy could fill the disk. */
 async function requireSpace(root: string, sizes: readonly number[]): Promise<void> {
   const { bavail, bsize } = await statfs(root);
   const wanted = sizes.reduce((sum, bytes) => sum + bytes, 0);

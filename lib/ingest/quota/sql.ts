@@ -29,7 +29,7 @@ const pictureBytes = "200 + coalesce(octet_length(body), object_bytes, 0)";
 
 const partBytes = "200 + bytes";
 
-/** Includes the rows that list its parts; the session's key is in each of them and in an index. */
+/** Includes the rows that list its parts, each with the session's key. */
 const originalBytes =
   "512 + octet_length(head) + parts::bigint * (130 + 2 * (octet_length(source) + octet_length(source_id)))";
 
