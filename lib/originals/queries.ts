@@ -1,7 +1,7 @@
 import "server-only";
 import { z } from "zod";
-import { notFound, SpoorError } from "#lib/core/errors";
-import { exactText, utcInstant } from "#lib/core/fields";
+import { notFound } from "#lib/core/errors";
+import { decodeCursor, encodeCursor, exactText, utcInstant } from "#lib/core/fields";
 import { limits } from "#lib/core/limits";
 import { getFingerprint } from "#lib/originals/keys";
 import type { OriginalsQuery } from "#lib/originals/schema";
@@ -56,16 +56,12 @@ export async function listOriginals(userId: string, { cursor, limit, ...filter }
 const { source, sourceId } = limits.trace;
 const cursorShape = z.tuple([utcInstant, exactText(1, source), exactText(1, sourceId)]);
 
-const makeCursor = (row: OriginalRow): string =>
-  Buffer.from(JSON.stringify([row.updatedAt.toISOString(), row.source, row.sourceId])).toString("base64url");
+const makeCursor = ({ updatedAt, source, sourceId }: OriginalRow) =>
+  encodeCursor([updatedAt.toISOString(), source, sourceId]);
 
 function readCursor(cursor: string): ListPlace {
-  try {
-    const [updatedAt, source, sourceId] = cursorShape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
-    return { updatedAt, source, sourceId };
-  } catch {
-    throw new SpoorError("invalid_request", "Unknown cursor.");
-  }
+  const [updatedAt, source, sourceId] = decodeCursor(cursorShape, cursor);
+  return { updatedAt, source, sourceId };
 }
 
 export async function getPart(userId: string, sha256: string): Promise<Response> {
