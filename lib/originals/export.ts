@@ -2,9 +2,9 @@ import "server-only";
 import { log } from "#lib/core/log";
 import { beginRead } from "#lib/db/heavy";
 import { streamChunks } from "#lib/http/send-stream";
-import { findPart, type OriginalKey, readKeys, readOriginal, readPartSlice } from "#lib/originals/sql";
+import { loadPart } from "#lib/originals/queries";
+import { type OriginalKey, readKeys, readOriginal } from "#lib/originals/sql";
 import { tarEnd, tarHeader, tarPadding } from "#lib/originals/tar";
-import { readStored } from "#lib/storage/bounded-read";
 
 /**
  * Streams all copies as a tar archive of age files. The connection breaks if one is deleted meanwhile.
@@ -32,9 +32,7 @@ async function* entriesOf(userId: string, key: OriginalKey): AsyncGenerator<Uint
 }
 
 async function readWhole(userId: string, sha256: string): Promise<Uint8Array> {
-  const part = await findPart(userId, sha256);
-  const read = (from: number, bytes: number) => readPartSlice(userId, sha256, from, bytes);
-  const stored = part && (await readStored(userId, part, read));
+  const stored = await loadPart(userId, sha256);
   if (!stored) throw new Error("a copy was deleted while it was exported");
   return stored;
 }
