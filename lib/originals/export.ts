@@ -1,7 +1,5 @@
 import "server-only";
-import { log } from "#lib/core/log";
-import { beginRead } from "#lib/db/heavy";
-import { streamChunks } from "#lib/http/send-stream";
+import { sendChunks } from "#lib/http/send-stream";
 import { loadPart } from "#lib/originals/queries";
 import { type OriginalKey, readKeys, readOriginal } from "#lib/originals/sql";
 import { tarEnd, tarHeader, tarPadding } from "#lib/originals/tar";
@@ -9,12 +7,10 @@ import { tarEnd, tarHeader, tarPadding } from "#lib/originals/tar";
 /**
  * Streams all copies as a tar archive of age files. The connection breaks if one is deleted meanwhile.
  *
- * @throws SpoorError `overloaded` as `beginRead`
+ * @throws SpoorError `overloaded` as `sendChunks`
  */
-export async function exportOriginals(userId: string): Promise<ReadableStream<Uint8Array>> {
-  const end = await beginRead(userId, "export");
-  return streamChunks(archive(userId), (error) => log.warn({ err: error }, "an export of copies failed"), end);
-}
+export const exportOriginals = (userId: string): Promise<ReadableStream<Uint8Array>> =>
+  sendChunks(userId, "export", archive(userId));
 
 async function* archive(userId: string): AsyncGenerator<Uint8Array, undefined> {
   for (let keys = await readKeys(userId); keys.length > 0; keys = await readKeys(userId, keys.at(-1)))
