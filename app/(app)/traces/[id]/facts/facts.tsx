@@ -13,7 +13,6 @@ import { formatQuantity } from "../../../../components/values/figures";
 import { findingsHref } from "../../../findings/params";
 import { listHref } from "../../hrefs";
 import { Actions } from "./actions";
-import { ExactCopy } from "./copy";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import { HeadFigures, Title } from "./head";
@@ -25,10 +24,11 @@ type Props = {
   circumstances: Circumstances;
   branches: Evidence["branches"];
   resume: ResumeWay[];
+  copy: React.ReactNode;
   deleting: React.ReactNode;
 };
 
-export function TraceFacts({ trace, kin, circumstances, branches, resume, deleting }: Props) {
+export function TraceFacts({ trace, kin, circumstances, branches, resume, copy, deleting }: Props) {
   return (
     <div className="session-head">
       <Title text={trace.shortTitle || "Untitled session"} whole={trace.title} />
@@ -51,7 +51,7 @@ export function TraceFacts({ trace, kin, circumstances, branches, resume, deleti
       )}
       {kin.origin && <OriginLine origin={kin.origin} />}
       {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
-      <ExactCopy trace={trace} />
+      {copy}
       {deleting}
     </div>
   );
