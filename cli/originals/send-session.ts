@@ -100,7 +100,7 @@ class SessionSending {
     if (!remote) return known;
     // This client stored it, but the response was lost.
     if (isOwn(remote, known)) return { ...known, version: remote.version };
-    const adopted = await adoptOriginal(remote, found, { ...keys, machine, device });
+    const adopted = await adoptOriginal(remote, found, { ...keys, api, machine, device });
     if (typeof adopted !== "string") return adopted;
     return force
       ? { recipient: keys.recipient, version: remote.version, files: [] }
