@@ -53,7 +53,7 @@ export async function runInside(
       throw error;
     },
   );
-  // Of progress lines nothing stays on a terminal.
+  // A terminal keeps no progress lines.
   const errors = written.errors
     .split("\r\x1b[2K")
     .filter((text) => !/^(?:Reading|Sending) {2}/.test(text))

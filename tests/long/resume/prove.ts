@@ -51,9 +51,9 @@ class Proving {
   #token = "";
   #phrase = "";
   #id = "";
-  /** What the first machine's next request began with. */
+  /** The first machine's next request began with these. */
   #expected: string[] = [];
-  /** What the second machine asked. */
+  /** The second machine asked these. */
   #asked: Exchange[] = [];
 
   constructor(agent: Resumable, command: string, archive: Archive, folder: string) {
