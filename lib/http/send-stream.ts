@@ -52,7 +52,6 @@ export async function sendChunks(
   }
 }
 
-/** As `sendChunks`. */
 export const sendText = (userId: string, kind: "export" | "answer", texts: AsyncGenerator<string, undefined>) =>
   sendChunks(userId, kind, encoded(texts));
 

@@ -71,7 +71,6 @@ function readCursor(cursor: string): ListPlace {
   return { updatedAt, source, sourceId };
 }
 
-/** @returns undefined if it is gone, or another user's */
 export async function loadPart(userId: string, sha256: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const part = await prisma().originalPart.findUnique({
     where: { userId_sha256: { userId, sha256: Buffer.from(sha256, "hex") } },

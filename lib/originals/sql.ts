@@ -140,7 +140,6 @@ export async function deleteOriginals(tx: Transaction, userId: string, keys: Ori
   return deleteLocked(tx, userId, keys);
 }
 
-/** As `deleteOriginals`, for the copies of traces. */
 export async function deleteOriginalsByTrace(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
   await lockOriginals(tx, userId);
   const keys = await run<OriginalKey>(

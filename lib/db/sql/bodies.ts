@@ -6,12 +6,7 @@ type BodyTable = "picture" | "original_part";
 
 export const decodeHashes = (hashes: string[]) => hashes.map((hash) => Buffer.from(hash, "hex"));
 
-/**
- * STORAGE EXTERNAL makes a slice cost only its size.
- *
- * @param from first byte, counted from 1
- * @returns undefined if it is gone
- */
+/** STORAGE EXTERNAL makes a slice cost only its size. @param from first byte, counted from 1 */
 export async function readSlice(
   table: BodyTable,
   { userId, sha256 }: { userId: string; sha256: string },
