@@ -13,11 +13,11 @@ import { claudePath, makeId } from "./world.ts";
 type Options = {
   words?: string[];
   values?: Context["values"];
-  /** Of a terminal somebody sits at; without it the output is no terminal. */
+  /** Without it, the output is no terminal. */
   columns?: number | undefined;
-  /** What they type. */
+  /** The user types it. */
   answer?: string;
-  /** What they type at each question, having seen the output before it. */
+  /** Returns what the user types at each question. */
   answers?: (question: string, output: string) => string;
 };
 
@@ -53,7 +53,7 @@ export async function runInside(
       throw error;
     },
   );
-  // Of progress lines nothing stays on a terminal.
+  // A terminal keeps no progress lines.
   const errors = written.errors
     .split("\r\x1b[2K")
     .filter((text) => !/^(?:Reading|Sending) {2}/.test(text))

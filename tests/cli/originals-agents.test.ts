@@ -6,7 +6,7 @@ import type { Host } from "../../cli/adapters/adapter.ts";
 import { originals } from "../../cli/commands/originals.ts";
 import type { Context } from "../../cli/context.ts";
 import { readGit } from "../../cli/originals/git.ts";
-import { readIdentity } from "../../cli/originals/keys.ts";
+import { readIdentity, writeIdentity } from "../../cli/originals/keys.ts";
 import { SessionFilter } from "../../cli/sessions/filter.ts";
 import { pushOnce } from "../../cli/sync/push-round.ts";
 import { openTarget } from "../../cli/sync/push-target.ts";
@@ -74,6 +74,41 @@ test("OpenCode's sessions are copied as its export prints them, with sub-agents 
   });
   expect(await pushInside(host)).toMatchObject({ errors: "", originals: { copies: 0 } });
   db.close();
+});
+
+function writeOpencode(home: string, messages: number, firstText = "Look.") {
+  const db = makeDatabase(join(home, ".local/share/opencode/opencode.db"), opencodeSchema);
+  const session =
+    db.prepare(`INSERT INTO session (id, project_id, directory, version, tokens_input, time_created, time_updated)
+    VALUES ('ses_a', 'p1', '/code/api', '1.18.33', ?, 10, ?)`);
+  session.run(messages, Date.now());
+  for (let at = 1; at <= messages; at++) {
+    db.prepare("INSERT INTO message VALUES (?, 'ses_a', ?, 0, ?)").run(`msg_${at}`, at, `{"role":"user"}`);
+    const data = JSON.stringify({ type: "text", text: at === 1 ? firstText : "More." });
+    db.prepare("INSERT INTO part VALUES (?, ?, 'ses_a', 0, 0, ?)").run(`prt_${at}`, `msg_${at}`, data);
+  }
+  db.close();
+}
+
+test("an OpenCode session that another machine continued replaces its copy, a different one does not", async () => {
+  const { fake, host, secret } = await worldWithCopies();
+  writeOpencode(host.home, 2);
+  await pushInside(host);
+  const identity = await readIdentity(host);
+  const pushElsewhere = async (messages: number, firstText?: string) => {
+    const other = await makeHome();
+    Object.assign(other.env, { SPOOR_URL: fake.url, SPOOR_TOKEN: "spoor_test" });
+    if (identity) await writeIdentity(other, identity);
+    await runInside(originals, other, { words: ["on"], values: { yes: true } });
+    writeOpencode(other.home, messages, firstText);
+    const { errors, originals: sent } = await pushInside(other);
+    const { files } = await openCopy(fake.originals, "opencode/ses_a", secret);
+    return [sent, errors, JSON.parse(files.get("export/ses_a.json")?.toString() ?? "").messages.length];
+  };
+  expect(await pushElsewhere(3)).toEqual([expect.objectContaining({ copies: 1, refused: 0 }), "", 3]);
+  const refused = expect.objectContaining({ copies: 0, refused: 1 });
+  expect(await pushElsewhere(4, "Look there.")).toEqual([refused, expect.stringContaining("continued differently"), 3]);
+  expect(await pushElsewhere(2)).toEqual([refused, expect.stringContaining("after the end of this machine's"), 3]);
 });
 
 const geminiId = "aaaa1111-2222-4333-8444-555555555555";

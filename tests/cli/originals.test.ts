@@ -216,6 +216,8 @@ describe("a push with exact copies on", () => {
     expect(pushed).toMatchObject({ code: 0, originals: { copies: 1 } });
     expect(pushed.errors.match(/^Can't send an exact copy of /gm)).toHaveLength(2);
     expect(fake.originals.copies.has(key(3))).toBe(true);
+    expect(await pushInside(host, { replace: [makeId(1)] })).toMatchObject({ originals: { copies: 1 } });
+    expect(fake.originals.copies.get(key(1))?.version).not.toBe("v0");
   });
 
   test("takes an answer that was lost for what it was", async () => {
