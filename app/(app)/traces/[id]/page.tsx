@@ -19,7 +19,6 @@ import { readerZone } from "../../../components/shell/preferences";
 import { listed as listedBy, readListParams } from "../filters/filters";
 import { listHref } from "../hrefs";
 import { CameOfIt } from "./facts/came-of-it";
-import { ExactCopy } from "./facts/copy";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/family";
@@ -42,26 +41,26 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
-  const [trace, { segment, talk, opened }, kin, circumstances, evidence, copy] = await Promise.all([
+  const [trace, copy, standing, { segment, talk, opened }, kin, circumstances, evidence] = await Promise.all([
     ownTrace(id),
+    ownTrace(id).then((trace) => describeOriginal(user.id, trace)),
+    ownTrace(id).then((trace) => readStanding(user.id, trace)),
     readView(user.id, id, query),
     readFamilyKin(user.id, id),
     readCircumstances(user.id, id),
     ownTrace(id).then(({ metadata }) => readEvidence(user.id, id, metadata?.repository)),
-    ownTrace(id).then((trace) => describeOriginal(user.id, trace)),
   ]);
   const resume = listResumeWays(trace, Boolean(copy));
-  const standing = await readStanding(user.id, trace);
   const filter = parseFilter(query);
   const facts = (
     <>
       <TraceFacts
         trace={trace}
+        copy={copy}
         kin={{ ...kin, own: sumOwn(trace) }}
         circumstances={circumstances}
         branches={evidence.branches}
         resume={resume}
-        copy={copy && <ExactCopy traceId={id} copy={copy} />}
         deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}
       />
       <CameOfIt evidence={evidence} />

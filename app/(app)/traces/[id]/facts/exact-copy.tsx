@@ -6,7 +6,7 @@ import { formatQuantity } from "../../../../components/values/figures";
 import { Time } from "../../../../components/values/time";
 import { deleteCopyAction } from "./delete-actions";
 
-type Copy = NonNullable<Awaited<ReturnType<typeof describeOriginal>>>;
+export type Copy = NonNullable<Awaited<ReturnType<typeof describeOriginal>>>;
 
 export function ExactCopy({ traceId, copy }: { traceId: string; copy: Copy }) {
   return (
