@@ -32,7 +32,7 @@ export async function getOriginal(userId: string, key: OriginalKey) {
 export async function describeOriginal(userId: string, { source, sourceId }: OriginalKey) {
   const where = { userId_source_sourceId: { userId, source, sourceId } };
   const row = await prisma().original.findUnique({ where, omit: { userId: true, head: true, parts: true } });
-  return row && tell(row);
+  return row ? tell(row) : undefined;
 }
 
 export async function sumOriginals(userId: string): Promise<{ copies: number; bytes: number }> {
