@@ -27,6 +27,9 @@ test("the npm package has the client as its program, a license and a page about 
   const about = JSON.parse(await readFile(join(folder, "package/package.json"), "utf8"));
   expect(about).toMatchObject({ name: "spoor-client", version, bin: { spoor: "spoor.mjs" } });
   expect(about.dependencies).toBeUndefined();
+  const program = await readFile(join(folder, "package/spoor.mjs"), "utf8");
+  for (const name of ["@noble/ciphers", "@scure/base", "age-encryption"])
+    expect(program).toMatch(new RegExp(`\n${name}\n\n[^@]{0,500}Copyright`));
   expect((await stat(join(folder, "package/spoor.mjs"))).mode & 0o111).toBe(0o111);
 });
 
