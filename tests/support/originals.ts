@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { Decrypter } from "age-encryption";
 import type { fakeOriginals } from "./fake-originals.ts";
 
-/** What the head of a stored copy says, and the bytes of its files by their paths, by the age library alone. */
+/** Decrypts a stored copy with the age library alone. @returns its head, and its files' bytes by their paths */
 export async function openCopy(originals: ReturnType<typeof fakeOriginals>, key: string, secret: string) {
   const stored = originals.copies.get(key);
   if (!stored) throw new Error(`no copy of ${key}`);

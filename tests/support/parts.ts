@@ -13,7 +13,7 @@ export function makePart(bytes = 100): Part {
   return { bytes: file, sha256: createHash("sha256").update(file).digest("hex") };
 }
 
-/** What a client sends of a copy. */
+/** Describes a copy as a client does. */
 export const getManifest = (...parts: Part[]) => ({
   recipient,
   files: 1,
