@@ -13,16 +13,9 @@ import { openTarget } from "../../cli/sync/push-target.ts";
 import { openCopy } from "../support/originals.ts";
 import { makeDatabase } from "./databases.ts";
 import { makeHome, toLines, writeBelow } from "./home.ts";
-import { pushInside, runInside, worldInside } from "./inside.ts";
+import { addMachine, pushInside, runInside, worldWithCopies } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
-
-/** A home with exact copies on. */
-async function worldWithCopies(sessions = 0) {
-  const world = await worldInside(sessions);
-  await runInside(originals, world.host, { words: ["on"], values: { yes: true } });
-  return { ...world, secret: (await readIdentity(world.host))?.secret ?? "" };
-}
 
 const opencodeSchema = `
   CREATE TABLE project (id TEXT PRIMARY KEY, worktree TEXT);
@@ -96,8 +89,7 @@ test("an OpenCode session that another machine continued replaces its copy, a di
   await pushInside(host);
   const identity = await readIdentity(host);
   const pushElsewhere = async (messages: number, firstText?: string) => {
-    const other = await makeHome();
-    Object.assign(other.env, { SPOOR_URL: fake.url, SPOOR_TOKEN: "spoor_test" });
+    const other = await addMachine(fake.url);
     if (identity) await writeIdentity(other, identity);
     await runInside(originals, other, { words: ["on"], values: { yes: true } });
     writeOpencode(other.home, messages, firstText);
