@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { originals } from "../../cli/commands/originals.ts";
 import type { Context } from "../../cli/context.ts";
+import { countKeptParts } from "../../cli/originals/file-parts.ts";
+import type { HeadPart } from "../../cli/originals/format.ts";
 import { createIdentity, getFingerprint, pinRecipient, readIdentity, writeIdentity } from "../../cli/originals/keys.ts";
 import { openCopy as open } from "../support/originals.ts";
 import type { startFake } from "./fake-server.ts";
@@ -120,6 +122,13 @@ describe("a push with exact copies on", () => {
     const { files } = await openCopy(fake, key(1), secret);
     expect([...files.values()]).toEqual([await readFile(at(home, 1))]);
     expect(await pushInside(host)).toMatchObject({ originals: { copies: 0, wireBytes: 0 } });
+  });
+
+  test("merges more than 32 small parts, also of a session that goes on", () => {
+    const [small, full] = [10, 1024 * 1024].map((bytes) => ({ sha256: "", bytes }));
+    const now = Date.now();
+    const kept = (count: number) => countKeptParts([full, ...Array(count).fill(small)] as HeadPart[], now, now);
+    expect([kept(32), kept(33)]).toEqual([33, 1]);
   });
 
   test("sends a rewritten file anew, also a shorter one", async () => {
