@@ -187,7 +187,5 @@ class SessionSending {
 
 function isOwn(remote: StoredOriginal, { files }: CopyState): boolean {
   const own = files.flatMap(({ parts }) => parts.map(({ sha256 }) => sha256));
-  return (
-    own.length > 0 && own.length === remote.parts.length && own.every((one, at) => remote.parts[at]?.sha256 === one)
-  );
+  return own.length > 0 && own.length === remote.parts.length && own.every((one, at) => remote.parts[at] === one);
 }

@@ -7,7 +7,7 @@ import { readCopied } from "../originals/read-copied.ts";
 import { program } from "../program.ts";
 import type { Api } from "../server/api.ts";
 
-export type Copy = { head: Head; updatedAt: string; readFile(file: HeadFile): AsyncIterable<Uint8Array> };
+export type Copy = { head: Head; readFile(file: HeadFile): AsyncIterable<Uint8Array> };
 
 /**
  * @returns undefined if the server has no copy of the session
@@ -24,7 +24,7 @@ export async function fetchCopy(
   const head = await decodeHead(stored.head, identity.secret);
   if (head.agent !== source || head.sourceId !== sourceId)
     throw new CommandError("failed", "The server returned another session's copy. Nothing was restored.");
-  return { head, updatedAt: stored.updatedAt, readFile: (file) => readFile(api, file, identity.secret) };
+  return { head, readFile: (file) => readFile(api, file, identity.secret) };
 }
 
 async function requireIdentity(host: Host, recipient: string): Promise<Identity> {

@@ -1,4 +1,4 @@
-import { appendFile, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -13,16 +13,9 @@ import { openTarget } from "../../cli/sync/push-target.ts";
 import { openCopy } from "../support/originals.ts";
 import { makeDatabase } from "./databases.ts";
 import { makeHome, toLines, writeBelow } from "./home.ts";
-import { pushInside, runInside, worldInside } from "./inside.ts";
+import { addMachine, pushInside, runInside, worldWithCopies } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
-
-/** A home with exact copies on. */
-async function worldWithCopies(sessions = 0) {
-  const world = await worldInside(sessions);
-  await runInside(originals, world.host, { words: ["on"], values: { yes: true } });
-  return { ...world, secret: (await readIdentity(world.host))?.secret ?? "" };
-}
 
 const opencodeSchema = `
   CREATE TABLE project (id TEXT PRIMARY KEY, worktree TEXT);
@@ -96,8 +89,7 @@ test("an OpenCode session that another machine continued replaces its copy, a di
   await pushInside(host);
   const identity = await readIdentity(host);
   const pushElsewhere = async (messages: number, firstText?: string) => {
-    const other = await makeHome();
-    Object.assign(other.env, { SPOOR_URL: fake.url, SPOOR_TOKEN: "spoor_test" });
+    const other = await addMachine(fake.url);
     if (identity) await writeIdentity(other, identity);
     await runInside(originals, other, { words: ["on"], values: { yes: true } });
     writeOpencode(other.home, messages, firstText);
@@ -185,7 +177,7 @@ async function watchOnce(host: Host) {
   return { code, errors, sent };
 }
 
-test("in the background a chat that is rewritten with each message is sent once it rests", async () => {
+test("in the background a chat that is rewritten with each message is sent once it rests, or after ten minutes", async () => {
   const { fake, host, home } = await worldWithCopies();
   const write = (text: string) =>
     writeBelow(home, `${chat}.json`, JSON.stringify({ ...geminiMeta, messages: [{ ...said, content: text }] }));
@@ -197,6 +189,13 @@ test("in the background a chat that is rewritten with each message is sent once 
   const rested = new Date(Date.now() - 61_000);
   await utimes(path, rested, rested);
   expect(await watchOnce(host)).toEqual({ code: 0, errors: "", sent: [1] });
+  await write("It never rests.");
+  expect(await watchOnce(host)).toMatchObject({ sent: [] });
+  const folder = join(home, ".local/state/spoor");
+  const state = (await readdir(folder, { recursive: true })).find((name) => /^originals-[^.]+\.json$/.test(name)) ?? "";
+  const { sentAt, ...others } = JSON.parse(await readFile(join(folder, state), "utf8"));
+  await writeFile(join(folder, state), JSON.stringify({ ...others, sentAt: sentAt - 601_000 }));
+  expect(await watchOnce(host)).toMatchObject({ sent: [1] });
   await write("A push does not wait.");
   expect(await pushInside(host)).toMatchObject({ originals: { copies: 1 } });
   expect(fake.originals.copies.size).toBe(1);
