@@ -17,6 +17,7 @@ COPY --from=build /src/.next/standalone/node_modules ./node_modules
 COPY --from=build /src/.next/standalone/.next ./.next
 COPY --from=build /src/.next/static ./.next/static
 COPY --from=build /src/public ./public
+COPY --from=build /src/app/fonts/OFL.txt ./app/fonts/OFL.txt
 COPY --from=build /src/prisma/migrations ./prisma/migrations
 COPY --from=build /src/dist/server ./dist/server
 COPY --from=build /src/dist/spoor.mjs ./dist/spoor.mjs

@@ -231,7 +231,7 @@ async function verify(context: Context): Promise<number> {
     const local = await here.get(`${source}/${sourceId}`)?.();
     const verified = await verifyOriginal(one, local, { api, secret: identity.secret }).catch((error): Verified => {
       if (error instanceof CommandError && error.kind === "failed")
-        return { verdict: "damaged", files: one.files, reason: error.message };
+        return { verdict: "damaged", reason: error.message };
       throw error;
     });
     if (!verified) continue; // it was deleted meanwhile

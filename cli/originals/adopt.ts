@@ -1,18 +1,21 @@
+import type { Api } from "../server/api.ts";
 import type { StoredOriginal } from "./client.ts";
-import type { SessionFiles } from "./collect.ts";
+import type { OpenFile, SessionFiles } from "./collect.ts";
 import type { CopyState, KnownFile } from "./copy-states.ts";
 import { isPrefix } from "./file-parts.ts";
 import { decodeHead, type Head } from "./format.ts";
+import { continuesMessages } from "./messages.ts";
+import { readCopied } from "./read-copied.ts";
 
 export type Refusal = "longer" | "different" | "unreadable";
 
-export type Own = { recipient: string; secret: string | undefined; machine: string; device: string };
+export type Own = { api: Api; recipient: string; secret: string | undefined; machine: string; device: string };
 
 /** Local files that continue the copy extend it; only the machine that wrote a copy may replace it. */
 export async function adoptOriginal(
   remote: StoredOriginal,
   local: SessionFiles,
-  { recipient, secret, machine, device }: Own,
+  { api, recipient, secret, machine, device }: Own,
 ): Promise<CopyState | Refusal> {
   const replaced: CopyState = { recipient, version: remote.version, files: [] };
   const bytes = local.files.reduce((sum, file) => sum + file.bytes, 0);
@@ -33,10 +36,19 @@ export async function adoptOriginal(
   try {
     if (opened && (await isPrefix(opened, main))) return { ...replaced, files };
     if (head.device === device && isNewer(local, remote)) return replaced;
+    const isContinued = opened && local.isRewritten && (await continues(opened, main, { api, secret }));
+    if (isContinued) return { ...replaced, files };
     return opened && opened.bytes < main.bytes ? "longer" : "different";
   } finally {
     await opened?.close();
   }
+}
+
+async function continues(file: OpenFile, main: KnownFile, { api, secret }: { api: Api; secret: string }) {
+  if (file.bytes < main.bytes) return false;
+  const copied: Uint8Array[] = [];
+  for await (const part of readCopied(api, { path: main.name, parts: main.parts }, secret)) copied.push(part);
+  return continuesMessages(file, Buffer.concat(copied));
 }
 
 const isNewer = (local: SessionFiles, { updatedAt }: StoredOriginal): boolean =>

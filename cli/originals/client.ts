@@ -5,21 +5,15 @@ import { type Api, HttpError } from "../server/api.ts";
 const maxPartBytes = 4 * 1024 * 1024;
 const maxPages = 5000;
 
-export type ServerKey = { recipient: string; fingerprint: string; createdAt: string };
-
 export type StoredOriginal = {
-  source: string;
-  sourceId: string;
   version: string;
   recipient: string;
-  files: number;
   plainBytes: number;
-  storedBytes: number;
   updatedAt: string;
   machine: string;
   head: Buffer;
-  /** `bytes` is the encrypted size. */
-  parts: { sha256: string; bytes: number }[];
+  /** SHA-256 of each encrypted part. */
+  parts: string[];
 };
 
 export type ListedOriginal = {
@@ -52,14 +46,9 @@ export async function takesOriginals(api: Api): Promise<boolean> {
   return isFields((await api.request("/api/limits")).body.originals);
 }
 
-export async function fetchKey(api: Api): Promise<ServerKey | undefined> {
+export async function fetchRecipient(api: Api): Promise<string | undefined> {
   try {
-    const { body } = await api.request(keyPath);
-    return {
-      recipient: toText(body.recipient),
-      fingerprint: toText(body.fingerprint),
-      createdAt: toText(body.createdAt),
-    };
+    return toText((await api.request(keyPath)).body.recipient);
   } catch (error) {
     if (isStatus(error, 404)) return undefined;
     throw error;
@@ -76,7 +65,7 @@ export async function putKey(api: Api, recipient: string, replaces?: string): Pr
     return true;
   } catch (error) {
     // An earlier answer may have been lost.
-    if (isStatus(error, 412)) return (await fetchKey(api))?.recipient === recipient;
+    if (isStatus(error, 412)) return (await fetchRecipient(api)) === recipient;
     throw error;
   }
 }
@@ -106,19 +95,15 @@ export async function getOriginal(api: Api, source: string, sourceId: string): P
   try {
     const { body } = await api.request(getPath(source, sourceId));
     return {
-      source,
-      sourceId,
       version: toText(body.version),
       recipient: toText(body.recipient),
-      files: Number(body.files),
       plainBytes: Number(body.plainBytes),
-      storedBytes: Number(body.storedBytes),
       updatedAt: toText(body.updatedAt),
       machine: toText(body.machine),
       head: Buffer.from(toText(body.head), "base64"),
       parts: toList(body.parts)
         .filter(isFields)
-        .map(({ sha256, bytes }) => ({ sha256: toText(sha256), bytes: Number(bytes) })),
+        .map(({ sha256 }) => toText(sha256)),
     };
   } catch (error) {
     if (isStatus(error, 404)) return undefined;

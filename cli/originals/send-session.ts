@@ -100,7 +100,10 @@ class SessionSending {
     if (!remote) return known;
     // This client stored it, but the response was lost.
     if (isOwn(remote, known)) return { ...known, version: remote.version };
-    const adopted = await adoptOriginal(remote, found, { ...keys, machine, device });
+    const adopted = await adoptOriginal(remote, found, { ...keys, api, machine, device }).catch((error) => {
+      if (force && error instanceof CommandError && error.kind === "failed") return "unreadable" as const;
+      throw error;
+    });
     if (typeof adopted !== "string") return adopted;
     return force
       ? { recipient: keys.recipient, version: remote.version, files: [] }
@@ -184,7 +187,5 @@ class SessionSending {
 
 function isOwn(remote: StoredOriginal, { files }: CopyState): boolean {
   const own = files.flatMap(({ parts }) => parts.map(({ sha256 }) => sha256));
-  return (
-    own.length > 0 && own.length === remote.parts.length && own.every((one, at) => remote.parts[at]?.sha256 === one)
-  );
+  return own.length > 0 && own.length === remote.parts.length && own.every((one, at) => remote.parts[at] === one);
 }

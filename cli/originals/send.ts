@@ -7,7 +7,7 @@ import type { SessionFilter } from "../sessions/filter.ts";
 import type { AdapterInput } from "../sessions/inputs.ts";
 import { type SentRecord, splitKey } from "../sync/sent-record.ts";
 import type { Refusal } from "./adopt.ts";
-import { fetchKey, putKey } from "./client.ts";
+import { fetchRecipient, putKey } from "./client.ts";
 import { agents, type SessionFiles } from "./collect.ts";
 import { type CopyState, CopyStates } from "./copy-states.ts";
 import { formatFingerprint, getFingerprint, readIdentity, readRecipient } from "./keys.ts";
@@ -225,10 +225,10 @@ function isBusy({ isRewritten, files }: SessionFiles, state: CopyState | undefin
  * @throws CommandError if the account has a different key
  */
 export async function checkKey(api: Api, recipient: string): Promise<void> {
-  const known = await fetchKey(api);
-  if (known?.recipient === recipient) return;
-  if (!known && (await putKey(api, recipient))) return;
-  const theirs = formatFingerprint(getFingerprint((known ?? (await fetchKey(api)))?.recipient ?? ""));
+  const known = await fetchRecipient(api);
+  if (known === recipient) return;
+  if (known === undefined && (await putKey(api, recipient))) return;
+  const theirs = formatFingerprint(getFingerprint(known ?? (await fetchRecipient(api)) ?? ""));
   const ours = formatFingerprint(getFingerprint(recipient));
   throw new CommandError(
     "failed",

@@ -5,7 +5,7 @@ import { program } from "../program.ts";
 import { foldHome } from "../projects/rules.ts";
 import type { Api } from "../server/api.ts";
 import { styled } from "../terminal/terminal.ts";
-import { fetchKey, putKey } from "./client.ts";
+import { fetchRecipient, putKey } from "./client.ts";
 import {
   createIdentity,
   formatFingerprint,
@@ -34,14 +34,14 @@ export const showFingerprint = (recipient: string): string => formatFingerprint(
  * @throws CommandError if the user declines, or as `checkKey`
  */
 export async function setUpKey(context: Context, api: Api, isNewKey = false): Promise<string> {
-  const known = await fetchKey(api);
-  if (isNewKey) return makeKey(context, api, known?.recipient);
+  const known = await fetchRecipient(api);
+  if (isNewKey) return makeKey(context, api, known);
   const trusted = await readRecipient(context.host);
   if (trusted !== undefined) {
     await checkKey(api, trusted);
     return trusted;
   }
-  return known ? trust(context, known.recipient) : makeKey(context, api, undefined);
+  return known === undefined ? makeKey(context, api, undefined) : trust(context, known);
 }
 
 async function trust(context: Context, recipient: string): Promise<string> {

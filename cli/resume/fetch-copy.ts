@@ -1,12 +1,13 @@
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { getOriginal, getPart } from "../originals/client.ts";
-import { decodeHead, decodePart, type Head, type HeadFile, hashBytes } from "../originals/format.ts";
+import { getOriginal } from "../originals/client.ts";
+import { decodeHead, type Head, type HeadFile } from "../originals/format.ts";
 import { formatFingerprint, getFingerprint, type Identity, readIdentity } from "../originals/keys.ts";
+import { readCopied } from "../originals/read-copied.ts";
 import { program } from "../program.ts";
 import type { Api } from "../server/api.ts";
 
-export type Copy = { head: Head; updatedAt: string; readFile(file: HeadFile): AsyncIterable<Uint8Array> };
+export type Copy = { head: Head; readFile(file: HeadFile): AsyncIterable<Uint8Array> };
 
 /**
  * @returns undefined if the server has no copy of the session
@@ -23,7 +24,7 @@ export async function fetchCopy(
   const head = await decodeHead(stored.head, identity.secret);
   if (head.agent !== source || head.sourceId !== sourceId)
     throw new CommandError("failed", "The server returned another session's copy. Nothing was restored.");
-  return { head, updatedAt: stored.updatedAt, readFile: (file) => readFile(api, file, identity.secret) };
+  return { head, readFile: (file) => readFile(api, file, identity.secret) };
 }
 
 async function requireIdentity(host: Host, recipient: string): Promise<Identity> {
@@ -39,15 +40,12 @@ async function requireIdentity(host: Host, recipient: string): Promise<Identity>
   throw new CommandError("failed", `The copy needs the key ${wanted}, but this machine has the key ${own}.`);
 }
 
-async function* readFile(api: Api, { path, parts }: HeadFile, secret: string): AsyncGenerator<Uint8Array> {
-  for (const { sha256, bytes } of parts) {
-    const sealed = /^[0-9a-f]{64}$/.test(sha256) ? await getPart(api, sha256) : undefined;
-    if (!sealed) throw new CommandError("failed", `The server lacks parts of ${path}. Nothing was restored.`);
-    if (hashBytes(sealed) !== sha256)
-      throw new CommandError("failed", `The server returned wrong bytes for ${path}. Nothing was restored.`);
-    const plain = await decodePart(sealed, secret);
-    if (plain.length !== bytes)
-      throw new CommandError("failed", `The copy of ${path} is damaged. Nothing was restored.`);
-    yield plain;
+async function* readFile(api: Api, file: HeadFile, secret: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* readCopied(api, file, secret);
+  } catch (error) {
+    throw error instanceof CommandError
+      ? new CommandError(error.kind, `${error.message} Nothing was restored.`)
+      : error;
   }
 }

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Host } from "../adapters/adapter.ts";
 import { hasSqlite } from "../adapters/sqlite.ts";
-import { asFields } from "../adapters/values.ts";
 import { CommandError } from "../errors.ts";
-import { parseJson, toList } from "../files/json.ts";
+import { readMessages, startsWith } from "../originals/messages.ts";
 import { listFamily, readExport } from "../originals/opencode.ts";
 import type { Agent } from "./agents.ts";
 import { start } from "./programs.ts";
@@ -58,10 +57,8 @@ export async function restoreOpencode(
   }
 }
 
-function isSameStart(one: readonly unknown[], other: readonly unknown[]): boolean {
-  const count = Math.min(one.length, other.length);
-  return isDeepStrictEqual(one.slice(0, count), other.slice(0, count));
-}
+const isSameStart = (one: readonly unknown[], other: readonly unknown[]): boolean =>
+  one.length < other.length ? startsWith(other, one) : startsWith(one, other);
 
 const getId = ({ path }: PlannedFile): string => path.replace(/^.*\/|\.json$/g, "");
 
@@ -79,8 +76,6 @@ async function stage(path: string, { path: name, sha256, read }: PlannedFile): P
   }
   return bytes;
 }
-
-const readMessages = (bytes: Buffer): unknown[] => toList(asFields(parseJson(bytes.toString())).messages);
 
 /** @returns undefined if the session is missing or this Node can't read the database */
 async function readStored(database: string, file: PlannedFile): Promise<unknown[] | undefined> {

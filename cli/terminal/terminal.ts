@@ -156,7 +156,7 @@ export class Terminal {
   }
 
   /**
-   * @param isHidden the terminal shows nothing of what is typed
+   * @param isHidden shows nothing of the answer
    * @returns undefined if nobody can answer
    */
   async askText(question: string, signal: AbortSignal, isHidden = false): Promise<string | undefined> {

@@ -12,6 +12,13 @@ export function requireJsonType(request: Request): void {
   }
 }
 
+export function requireIdentity(request: Request): void {
+  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
+  if (encoding && encoding !== "identity") {
+    throw new SpoorError("unsupported_encoding");
+  }
+}
+
 /** @throws SpoorError over `maxBytes` */
 export function declaredLength(request: Request, maxBytes: number): number | undefined {
   const header = request.headers.get("content-length");
@@ -91,10 +98,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 
 export async function readMeasuredJson(request: Request, maxBytes: number): Promise<{ value: unknown; bytes: number }> {
   requireJsonType(request);
-  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
-  if (encoding && encoding !== "identity") {
-    throw new SpoorError("unsupported_encoding");
-  }
+  requireIdentity(request);
   const body = await readBody(request, maxBytes);
   return { value: parseJson(body), bytes: body.byteLength };
 }

@@ -37,13 +37,12 @@ export function streamChunks(
  * still gets its status.
  * @throws SpoorError `overloaded` as `beginRead`, and errors of the first chunk
  */
-export async function sendText(
+export async function sendChunks(
   userId: string,
   kind: "export" | "answer",
-  texts: AsyncGenerator<string, undefined>,
+  chunks: AsyncGenerator<Uint8Array, undefined>,
 ): Promise<ReadableStream<Uint8Array>> {
   const end = await beginRead(userId, kind);
-  const chunks = encoded(texts);
   try {
     const resumed = resume(await chunks.next(), chunks);
     return streamChunks(resumed, (error) => log.warn({ err: error }, `an ${kind} failed`), end);
@@ -52,6 +51,9 @@ export async function sendText(
     throw error;
   }
 }
+
+export const sendText = (userId: string, kind: "export" | "answer", texts: AsyncGenerator<string, undefined>) =>
+  sendChunks(userId, kind, encoded(texts));
 
 async function* resume<T>(first: IteratorResult<T, undefined>, rest: AsyncGenerator<T, undefined>) {
   if (first.done) return undefined;

@@ -36,7 +36,7 @@ const copy = {
   updatedAt: "2026-11-20T10:05:00.000Z",
 };
 
-const ifMatch = (what: string) => ({
+const firstOnly = (what: string) => ({
   "If-None-Match": { text: `\`*\` stores the first ${what}.`, example: "*" },
 });
 const conditions = {
@@ -70,7 +70,7 @@ export const setOriginalKey = {
     group,
     summary: "Change the key",
     text: "Send `If-None-Match: *` for the first recipient, or `If-Match` with the fingerprint of the one to replace. Stored copies stay encrypted to the previous one.",
-    headers: ifMatch("key"),
+    headers: firstOnly("key"),
     answers: { 200: { text: "The key.", example: key } },
     errors: conditions,
     example: { body: { recipient } },
@@ -146,7 +146,7 @@ export const sendOriginal = {
     summary: "Send a copy",
     text: `Stores the list of parts that form the copy of a session's files; send the parts first. \`source\` and \`sourceId\` identify the session, which need not be stored. Send \`If-None-Match: *\` for the first copy, or \`If-Match\` with the version to replace, so that no machine overwrites an unseen version. \`head\` is an age file that tells the client what the parts are. Parts without a copy are deleted ${originals.unusedHours} hours later.`,
     sent: originalRequest,
-    headers: ifMatch("copy"),
+    headers: firstOnly("copy"),
     answers: {
       200: { text: "It replaced the previous one.", headers: tag(), example: { ok: true, version } },
       201: { text: "It is the first.", headers: tag(), example: { ok: true, version } },

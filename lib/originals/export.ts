@@ -1,20 +1,16 @@
 import "server-only";
-import { log } from "#lib/core/log";
-import { beginRead } from "#lib/db/heavy";
-import { streamChunks } from "#lib/http/send-stream";
-import { findPart, type OriginalKey, readKeys, readOriginal, readPartSlice } from "#lib/originals/sql";
+import { sendChunks } from "#lib/http/send-stream";
+import { loadPart } from "#lib/originals/queries";
+import { type OriginalKey, readKeys, readOriginal } from "#lib/originals/sql";
 import { tarEnd, tarHeader, tarPadding } from "#lib/originals/tar";
-import { readStored } from "#lib/storage/bounded-read";
 
 /**
  * Streams all copies as a tar archive of age files. The connection breaks if one is deleted meanwhile.
  *
- * @throws SpoorError `overloaded` as `beginRead`
+ * @throws SpoorError `overloaded` as `sendChunks`
  */
-export async function exportOriginals(userId: string): Promise<ReadableStream<Uint8Array>> {
-  const end = await beginRead(userId, "export");
-  return streamChunks(archive(userId), (error) => log.warn({ err: error }, "an export of copies failed"), end);
-}
+export const exportOriginals = (userId: string): Promise<ReadableStream<Uint8Array>> =>
+  sendChunks(userId, "export", archive(userId));
 
 async function* archive(userId: string): AsyncGenerator<Uint8Array, undefined> {
   for (let keys = await readKeys(userId); keys.length > 0; keys = await readKeys(userId, keys.at(-1)))
@@ -32,9 +28,7 @@ async function* entriesOf(userId: string, key: OriginalKey): AsyncGenerator<Uint
 }
 
 async function readWhole(userId: string, sha256: string): Promise<Uint8Array> {
-  const part = await findPart(userId, sha256);
-  const read = (from: number, bytes: number) => readPartSlice(userId, sha256, from, bytes);
-  const stored = part && (await readStored(userId, part, read));
+  const stored = await loadPart(userId, sha256);
   if (!stored) throw new Error("a copy was deleted while it was exported");
   return stored;
 }

@@ -1,11 +1,10 @@
 // These statements run in transactions of `pg` (a request) or of Prisma (a deletion). SQL: sets of rows, advisory locks, and
-// slices of values.
+// the database's clock.
 import "server-only";
 import { limits } from "#lib/core/limits";
 import { pool, type Queryable, snapshot, transaction } from "#lib/db/client";
+import { decodeHashes } from "#lib/db/sql/bodies";
 import { lockOriginals, run, type Transaction } from "#lib/db/sql/run";
-
-const decodeHashes = (hashes: string[]) => hashes.map((hash) => Buffer.from(hash, "hex"));
 
 /** Keeps a stored part for a day. @returns whether it is stored */
 export async function touchPart(userId: string, sha256: string): Promise<boolean> {
@@ -27,41 +26,6 @@ export async function insertPart(tx: Queryable, userId: string, part: NewPart): 
     [userId, Buffer.from(part.sha256, "hex"), part.bytes, body, object],
   );
   return rowCount === 1;
-}
-
-/** `object` is null if the bytes are in the database. */
-export type StoredPart = { object: string | null; bytes: number };
-
-export async function findPart(userId: string, sha256: string): Promise<StoredPart | undefined> {
-  const { rows } = await pool().query<StoredPart>(
-    "select object, bytes from original_part where user_id = $1 and sha256 = $2",
-    [userId, Buffer.from(sha256, "hex")],
-  );
-  return rows[0];
-}
-
-/** STORAGE EXTERNAL makes a slice cost only its size. @param from counts from 1 */
-export async function readPartSlice(
-  userId: string,
-  sha256: string,
-  from: number,
-  bytes: number,
-): Promise<Buffer | undefined> {
-  const { rows } = await pool().query<{ slice: Buffer | null }>(
-    "select substring(body from $3 for $4) as slice from original_part where user_id = $1 and sha256 = $2",
-    [userId, Buffer.from(sha256, "hex"), from, bytes],
-  );
-  return rows[0]?.slice ?? undefined;
-}
-
-export async function findPartObjects(parts: { userId: string; sha256: string }[]): Promise<Set<string>> {
-  if (parts.length === 0) return new Set();
-  const { rows } = await pool().query<{ object: string }>(
-    `select object from unnest($1::uuid[], $2::bytea[]) as given (user_id, sha256) join original_part using (user_id, sha256)
-     where object is not null`,
-    [parts.map(({ userId }) => userId), decodeHashes(parts.map(({ sha256 }) => sha256))],
-  );
-  return new Set(rows.map(({ object }) => object));
 }
 
 export type OriginalKey = { source: string; sourceId: string };
@@ -176,7 +140,6 @@ export async function deleteOriginals(tx: Transaction, userId: string, keys: Ori
   return deleteLocked(tx, userId, keys);
 }
 
-/** As `deleteOriginals`, for the copies of traces. */
 export async function deleteOriginalsByTrace(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
   await lockOriginals(tx, userId);
   const keys = await run<OriginalKey>(
@@ -300,17 +263,6 @@ export function readOriginal(userId: string, { source, sourceId }: OriginalKey):
   });
 }
 
-export async function findOriginal(
-  userId: string,
-  { source, sourceId }: OriginalKey,
-): Promise<OriginalRow | undefined> {
-  const { rows } = await pool().query<OriginalRow>(
-    `select ${columns} from original where user_id = $1 and source = $2 and source_id = $3`,
-    [userId, source, sourceId],
-  );
-  return rows[0];
-}
-
 export type ListedRow = OriginalRow & { title: string | null; project: string | null };
 
 export type ListPlace = OriginalKey & { updatedAt: string };
@@ -351,12 +303,4 @@ export async function readKeys(
     [userId, source, sourceId],
   );
   return rows;
-}
-
-export async function sumOriginals(userId: string): Promise<{ copies: number; bytes: number }> {
-  const { rows } = await pool().query<{ copies: number; bytes: number }>(
-    `select count(*)::int as copies, coalesce(sum(stored_bytes), 0)::float8 as bytes from original where user_id = $1`,
-    [userId],
-  );
-  return rows[0] ?? { copies: 0, bytes: 0 };
 }

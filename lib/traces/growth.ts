@@ -1,5 +1,6 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
+import { FairQueue } from "#lib/core/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/core/concurrency/once-per-process";
 import { requestSignal } from "#lib/core/current-request";
 import { SpoorError } from "#lib/core/errors";
@@ -26,7 +27,11 @@ const readMs = 15_000;
 /** The browser then asks again, with the sign-in that it has by then. */
 const streamMs = 60_000;
 
-const streams = oncePerProcess("growth streams", () => new Map<string, number>());
+const streams = () =>
+  oncePerProcess(
+    "growth streams",
+    () => new FairQueue(Number.POSITIVE_INFINITY, { perUser: limits.traces.growthStreams }),
+  );
 
 /**
  * Server-sent events, one at once and one after each change.
@@ -39,18 +44,20 @@ export async function streamGrowth(
   traceId: string,
   after: number,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
-  const known = await readLast(userId, traceId);
-  const first = await readGrowth(userId, traceId, after);
-  if ((streams.get(userId) ?? 0) >= limits.traces.growthStreams) return undefined;
-  count(userId, 1);
-  const end = () => count(userId, -1);
-  return streamChunks(watchGrowth(userId, traceId, after, { first, known }), () => {}, end);
-}
-
-function count(userId: string, by: 1 | -1): void {
-  const now = (streams.get(userId) ?? 0) + by;
-  if (now > 0) streams.set(userId, now);
-  else streams.delete(userId);
+  const gone = requestSignal();
+  gone?.throwIfAborted();
+  const end = streams().takeFree(userId);
+  if (!end) return undefined;
+  // Next neither reads nor cancels it if the client is gone before.
+  gone?.addEventListener("abort", end, { once: true });
+  try {
+    const known = await readLast(userId, traceId);
+    const first = await readGrowth(userId, traceId, after);
+    return streamChunks(watchGrowth(userId, traceId, after, { first, known }), () => {}, end);
+  } catch (error) {
+    end();
+    throw error;
+  }
 }
 
 async function* watchGrowth(

@@ -12,7 +12,7 @@ export const traceShape = z.object({
   sourceId: z.string(),
   model: z.string().nullable(),
   title: z.string().nullable(),
-  /** What pages show: the name that a person gave, or a short form of the title. */
+  /** Shown on pages: the name that a person gave, or a short title. */
   shortTitle: z.string().nullable(),
   project: z.string().nullable(),
   createdAt: z.iso.datetime().nullable(),

@@ -7,7 +7,7 @@ const heading = /^(?:Pre|Post)ToolUse\w*:([\w.-]{1,128}) hook$/;
 export const hookTool = (piece: MessagePiece): string | undefined =>
   piece.type === "text" && piece.kind === "notice" ? heading.exec(piece.title)?.[1] : undefined;
 
-/** What the hook printed, folded in its call's body; undefined for anything else. */
+/** @returns the hook's output, folded; undefined for other parts */
 export function hookBlocks({ kind, title, blocks }: RowPart): Block[] | undefined {
   if (kind !== "notice" || !heading.test(title)) return undefined;
   return blocks.map((block) =>

@@ -102,6 +102,12 @@ test("reading sessions opens no copy; a browser reads and deletes copies, and st
     await expectProblem(await get(server, path), 401, "missing_token");
     expect((await fetch(server.url + path, { headers: { Cookie: cookie } })).status).toBe(200);
   }
+  const { rows } = await pool().query(
+    "select 1 from audit_event where user_id = $1 and action = 'originals_exported'",
+    [userId],
+  );
+  expect(rows).toHaveLength(1);
+  expect((await (await get(server, "/api/originals", bobs)).json()).originals).toEqual([]);
   for (const path of paths.slice(2)) await expectProblem(await get(server, path, bobs), 404, "not_found");
   const browser = { Cookie: cookie, "Content-Type": "application/json", ...first };
   const refused = await fetch(server.url + makePath("theirs"), { method: "PUT", headers: browser, body: "{}" });

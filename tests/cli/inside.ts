@@ -1,8 +1,10 @@
 import { PassThrough } from "node:stream";
 import type { Host } from "../../cli/adapters/adapter.ts";
+import { originals } from "../../cli/commands/originals.ts";
 import { push } from "../../cli/commands/push.ts";
 import type { Context } from "../../cli/context.ts";
 import { CommandError, exitCodes } from "../../cli/errors.ts";
+import { readIdentity } from "../../cli/originals/keys.ts";
 import { HttpError } from "../../cli/server/api.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { startFake } from "./fake-server.ts";
@@ -13,11 +15,11 @@ import { claudePath, makeId } from "./world.ts";
 type Options = {
   words?: string[];
   values?: Context["values"];
-  /** Of a terminal somebody sits at; without it the output is no terminal. */
+  /** Without it, the output is no terminal. */
   columns?: number | undefined;
-  /** What they type. */
+  /** The user types it. */
   answer?: string;
-  /** What they type at each question, having seen the output before it. */
+  /** Returns what the user types at each question. */
   answers?: (question: string, output: string) => string;
 };
 
@@ -53,7 +55,7 @@ export async function runInside(
       throw error;
     },
   );
-  // Of progress lines nothing stays on a terminal.
+  // A terminal keeps no progress lines.
   const errors = written.errors
     .split("\r\x1b[2K")
     .filter((text) => !/^(?:Reading|Sending) {2}/.test(text))
@@ -68,10 +70,24 @@ export async function worldInside(sessions: number, options: Parameters<typeof s
     claudePath(number),
     toLines(...claudeLines(makeId(number), number)),
   ]);
-  const host = await makeHome(Object.fromEntries(files));
-  host.env.SPOOR_URL = fake.url;
-  host.env.SPOOR_TOKEN = "spoor_test";
+  const host = await addMachine(fake.url, Object.fromEntries(files));
   return { fake, host, home: host.home };
+}
+
+/** A home with exact copies on. */
+export async function worldWithCopies(sessions = 0) {
+  const world = await worldInside(sessions);
+  const switched = await runInside(originals, world.host, { words: ["on"], values: { yes: true } });
+  if (switched.code !== 0) throw new Error(switched.message);
+  const identity = await readIdentity(world.host);
+  return { ...world, secret: identity?.secret ?? "", recipient: identity?.recipient ?? "" };
+}
+
+/** Another home with the same account. */
+export async function addMachine(url: string, files: Parameters<typeof makeHome>[0] = {}): Promise<Host> {
+  const host = await makeHome(files);
+  Object.assign(host.env, { SPOOR_URL: url, SPOOR_TOKEN: "spoor_test" });
+  return host;
 }
 
 /** `push --json`: its exit code and output. */

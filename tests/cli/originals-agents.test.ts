@@ -1,4 +1,4 @@
-import { appendFile, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -6,23 +6,16 @@ import type { Host } from "../../cli/adapters/adapter.ts";
 import { originals } from "../../cli/commands/originals.ts";
 import type { Context } from "../../cli/context.ts";
 import { readGit } from "../../cli/originals/git.ts";
-import { readIdentity } from "../../cli/originals/keys.ts";
+import { readIdentity, writeIdentity } from "../../cli/originals/keys.ts";
 import { SessionFilter } from "../../cli/sessions/filter.ts";
 import { pushOnce } from "../../cli/sync/push-round.ts";
 import { openTarget } from "../../cli/sync/push-target.ts";
 import { openCopy } from "../support/originals.ts";
 import { makeDatabase } from "./databases.ts";
 import { makeHome, toLines, writeBelow } from "./home.ts";
-import { pushInside, runInside, worldInside } from "./inside.ts";
+import { addMachine, pushInside, runInside, worldWithCopies } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
-
-/** A home with exact copies on. */
-async function worldWithCopies(sessions = 0) {
-  const world = await worldInside(sessions);
-  await runInside(originals, world.host, { words: ["on"], values: { yes: true } });
-  return { ...world, secret: (await readIdentity(world.host))?.secret ?? "" };
-}
 
 const opencodeSchema = `
   CREATE TABLE project (id TEXT PRIMARY KEY, worktree TEXT);
@@ -74,6 +67,40 @@ test("OpenCode's sessions are copied as its export prints them, with sub-agents 
   });
   expect(await pushInside(host)).toMatchObject({ errors: "", originals: { copies: 0 } });
   db.close();
+});
+
+function writeOpencode(home: string, messages: number, firstText = "Look.") {
+  const db = makeDatabase(join(home, ".local/share/opencode/opencode.db"), opencodeSchema);
+  const session =
+    db.prepare(`INSERT INTO session (id, project_id, directory, version, tokens_input, time_created, time_updated)
+    VALUES ('ses_a', 'p1', '/code/api', '1.18.33', ?, 10, ?)`);
+  session.run(messages, Date.now());
+  for (let at = 1; at <= messages; at++) {
+    db.prepare("INSERT INTO message VALUES (?, 'ses_a', ?, 0, ?)").run(`msg_${at}`, at, `{"role":"user"}`);
+    const data = JSON.stringify({ type: "text", text: at === 1 ? firstText : "More." });
+    db.prepare("INSERT INTO part VALUES (?, ?, 'ses_a', 0, 0, ?)").run(`prt_${at}`, `msg_${at}`, data);
+  }
+  db.close();
+}
+
+test("an OpenCode session that another machine continued replaces its copy, a different one does not", async () => {
+  const { fake, host, secret } = await worldWithCopies();
+  writeOpencode(host.home, 2);
+  await pushInside(host);
+  const identity = await readIdentity(host);
+  const pushElsewhere = async (messages: number, firstText?: string) => {
+    const other = await addMachine(fake.url);
+    if (identity) await writeIdentity(other, identity);
+    await runInside(originals, other, { words: ["on"], values: { yes: true } });
+    writeOpencode(other.home, messages, firstText);
+    const { errors, originals: sent } = await pushInside(other);
+    const { files } = await openCopy(fake.originals, "opencode/ses_a", secret);
+    return [sent, errors, JSON.parse(files.get("export/ses_a.json")?.toString() ?? "").messages.length];
+  };
+  expect(await pushElsewhere(3)).toEqual([expect.objectContaining({ copies: 1, refused: 0 }), "", 3]);
+  const refused = expect.objectContaining({ copies: 0, refused: 1 });
+  expect(await pushElsewhere(4, "Look there.")).toEqual([refused, expect.stringContaining("continued differently"), 3]);
+  expect(await pushElsewhere(2)).toEqual([refused, expect.stringContaining("after the end of this machine's"), 3]);
 });
 
 const geminiId = "aaaa1111-2222-4333-8444-555555555555";
@@ -150,7 +177,7 @@ async function watchOnce(host: Host) {
   return { code, errors, sent };
 }
 
-test("in the background a chat that is rewritten with each message is sent once it rests", async () => {
+test("in the background a chat that is rewritten with each message is sent once it rests, or after ten minutes", async () => {
   const { fake, host, home } = await worldWithCopies();
   const write = (text: string) =>
     writeBelow(home, `${chat}.json`, JSON.stringify({ ...geminiMeta, messages: [{ ...said, content: text }] }));
@@ -162,6 +189,13 @@ test("in the background a chat that is rewritten with each message is sent once 
   const rested = new Date(Date.now() - 61_000);
   await utimes(path, rested, rested);
   expect(await watchOnce(host)).toEqual({ code: 0, errors: "", sent: [1] });
+  await write("It never rests.");
+  expect(await watchOnce(host)).toMatchObject({ sent: [] });
+  const folder = join(home, ".local/state/spoor");
+  const state = (await readdir(folder, { recursive: true })).find((name) => /^originals-[^.]+\.json$/.test(name)) ?? "";
+  const { sentAt, ...others } = JSON.parse(await readFile(join(folder, state), "utf8"));
+  await writeFile(join(folder, state), JSON.stringify({ ...others, sentAt: sentAt - 601_000 }));
+  expect(await watchOnce(host)).toMatchObject({ sent: [1] });
   await write("A push does not wait.");
   expect(await pushInside(host)).toMatchObject({ originals: { copies: 1 } });
   expect(fake.originals.copies.size).toBe(1);

@@ -4,11 +4,13 @@ import { describe, expect, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { originals } from "../../cli/commands/originals.ts";
 import type { Context } from "../../cli/context.ts";
+import { countKeptParts } from "../../cli/originals/file-parts.ts";
+import type { HeadPart } from "../../cli/originals/format.ts";
 import { createIdentity, getFingerprint, pinRecipient, readIdentity, writeIdentity } from "../../cli/originals/keys.ts";
 import { openCopy as open } from "../support/originals.ts";
 import type { startFake } from "./fake-server.ts";
-import { makeHome, toLines, writeBelow } from "./home.ts";
-import { pushInside, runInside, worldInside } from "./inside.ts";
+import { toLines, writeBelow } from "./home.ts";
+import { addMachine, pushInside, runInside, worldInside, worldWithCopies } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, makeId } from "./world.ts";
 
@@ -18,15 +20,6 @@ const openCopy = (fake: Fake, key: string, secret: string) => open(fake.original
 
 const switchOn = (host: Host, values: Context["values"] = {}) =>
   runInside(originals, host, { words: ["on"], values: { yes: true, ...values } });
-
-/** A home with sessions, and exact copies on. */
-async function worldWithCopies(sessions = 1) {
-  const world = await worldInside(sessions);
-  const switched = await switchOn(world.host);
-  if (switched.code !== 0) throw new Error(switched.message);
-  const identity = await readIdentity(world.host);
-  return { ...world, secret: identity?.secret ?? "", recipient: identity?.recipient ?? "" };
-}
 
 const key = (number: number) => `claude-code/${makeId(number)}`;
 const at = (home: string, number: number) => join(home, claudePath(number));
@@ -120,6 +113,13 @@ describe("a push with exact copies on", () => {
     const { files } = await openCopy(fake, key(1), secret);
     expect([...files.values()]).toEqual([await readFile(at(home, 1))]);
     expect(await pushInside(host)).toMatchObject({ originals: { copies: 0, wireBytes: 0 } });
+  });
+
+  test("merges more than 32 small parts, also of a session that goes on", () => {
+    const [small, full] = [10, 1024 * 1024].map((bytes) => ({ sha256: "", bytes }));
+    const now = Date.now();
+    const kept = (count: number) => countKeptParts([full, ...Array(count).fill(small)] as HeadPart[], now, now);
+    expect([kept(32), kept(33)]).toEqual([33, 1]);
   });
 
   test("sends a rewritten file anew, also a shorter one", async () => {
@@ -216,6 +216,8 @@ describe("a push with exact copies on", () => {
     expect(pushed).toMatchObject({ code: 0, originals: { copies: 1 } });
     expect(pushed.errors.match(/^Can't send an exact copy of /gm)).toHaveLength(2);
     expect(fake.originals.copies.has(key(3))).toBe(true);
+    expect(await pushInside(host, { replace: [makeId(1)] })).toMatchObject({ originals: { copies: 1 } });
+    expect(fake.originals.copies.get(key(1))?.version).not.toBe("v0");
   });
 
   test("takes an answer that was lost for what it was", async () => {
@@ -301,12 +303,6 @@ describe("exact copies of projects", () => {
 });
 
 describe("two machines", () => {
-  /** Another home with the same account. */
-  async function addMachine(fake: Fake, files: Record<string, string | Buffer>, machine: string) {
-    const host = await makeHome(files);
-    Object.assign(host.env, { SPOOR_URL: fake.url, SPOOR_TOKEN: "spoor_test" });
-    return { host, machine };
-  }
   const push = (fake: Fake, { host, machine }: { host: Host; machine: string }) => {
     fake.originals.machine = machine;
     return pushInside(host);
@@ -318,7 +314,7 @@ describe("two machines", () => {
     await push(fake, a);
     // It went on in another folder there, from an exact copy.
     const elsewhere = claudePath(1).replace("-home-ada-code-api", "-srv-api");
-    const b = await addMachine(fake, { [elsewhere]: await readFile(at(home, 1)) }, "b");
+    const b = { host: await addMachine(fake.url, { [elsewhere]: await readFile(at(home, 1)) }), machine: "b" };
     await writeIdentity(b.host, (await readIdentity(host)) ?? (await createIdentity()));
     await switchOn(b.host);
     await appendFile(join(b.host.home, elsewhere), sessionLine(1, "on-b"));
@@ -337,7 +333,7 @@ describe("two machines", () => {
     const a = { host, machine: "a" };
     await push(fake, a);
     // Two machines may have one name.
-    const b = await addMachine(fake, { [claudePath(1)]: await readFile(at(home, 1)) }, "a");
+    const b = { host: await addMachine(fake.url, { [claudePath(1)]: await readFile(at(home, 1)) }), machine: "a" };
     await writeIdentity(b.host, (await readIdentity(host)) ?? (await createIdentity()));
     await switchOn(b.host);
     await appendFile(at(b.host.home, 1), sessionLine(1, "on-b"));
@@ -362,7 +358,10 @@ describe("two machines", () => {
     await appendFile(at(home, 1), sessionLine(1, "later"));
     await push(fake, { host, machine: "a" });
     const stored = fake.originals.copies.get(key(1));
-    const b = await addMachine(fake, { [claudePath(1)]: toLines(...claudeLines(makeId(1), 1)) }, "b");
+    const b = {
+      host: await addMachine(fake.url, { [claudePath(1)]: toLines(...claudeLines(makeId(1), 1)) }),
+      machine: "b",
+    };
     await writeIdentity(b.host, (await readIdentity(host)) ?? (await createIdentity()));
     await switchOn(b.host);
     expect((await push(fake, b)).errors).toContain("the session continued after the end of this machine's files");
@@ -372,7 +371,10 @@ describe("two machines", () => {
   test("with the public key alone can add a copy, and can't read one", async () => {
     const { fake, host, secret, recipient } = await worldWithCopies(1);
     await push(fake, { host, machine: "a" });
-    const b = await addMachine(fake, { [claudePath(2)]: toLines(...claudeLines(makeId(2), 1)) }, "b");
+    const b = {
+      host: await addMachine(fake.url, { [claudePath(2)]: toLines(...claudeLines(makeId(2), 1)) }),
+      machine: "b",
+    };
     await pinRecipient(b.host, recipient);
     await switchOn(b.host);
     expect(await push(fake, b)).toMatchObject({ errors: "", originals: { copies: 1 } });
@@ -392,7 +394,7 @@ describe("two machines", () => {
     await appendFile(at(home, 1), sessionLine(1));
     await push(fake, { host, machine: "a" });
     const stored = fake.originals.copies.get(key(1));
-    const b = await addMachine(fake, { [claudePath(1)]: sessionLine(1, "Other.") }, "a");
+    const b = { host: await addMachine(fake.url, { [claudePath(1)]: sessionLine(1, "Other.") }), machine: "a" };
     await pinRecipient(b.host, recipient);
     await switchOn(b.host);
     const later = new Date(Date.now() + 1000);

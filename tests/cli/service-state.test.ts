@@ -5,7 +5,7 @@ import { makeHome } from "./home.ts";
 
 const state = { pid: process.pid, version: "1", server: "http://localhost:3000" };
 const now = () => new Date().toISOString();
-/** What the clock showed before it was set forward, past the system's start. */
+/** The clock showed this before it was set forward, past the system's start. */
 const longAgo = () => new Date(Date.now() - uptime() * 1000 - 3_600_000).toISOString();
 
 test.skipIf(process.platform !== "linux")(

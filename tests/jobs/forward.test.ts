@@ -199,15 +199,13 @@ describe("forwarding", () => {
   test("forwards at most 16 submissions at once before their responses, and leaves the others to the worker", async () => {
     sink.answer = () => {};
     let answered = 0;
-    const one = async (n: number) => {
-      const answer = await submit({ deviceId: `device-${n}` });
+    const count = (answer: unknown) => {
       answered += 1;
       return answer;
     };
-    const all = () => Promise.all(Array.from({ length: 24 }, (_, n) => one(n)));
-    // Those beyond 16 have their answers before the others' time is over, so that none takes a place that became free.
-    const others = () => answered === 8;
-    expect(await submitInVain(16, all, others)).toEqual(Array(24).fill(notForwarded));
+    const all = () => Promise.all(Array.from({ length: 24 }, (_, n) => submit({ deviceId: `many-${n}` }).then(count)));
+    // The 8 others are answered before the 16 time out, so that none of them takes a slot that became free.
+    expect(await submitInVain(16, all, () => answered === 8)).toEqual(Array(24).fill(notForwarded));
     expect(sink.got.length).toBe(16);
     expect((await readOutbox()).length).toBe(24);
   });

@@ -15,6 +15,7 @@ import { findKey, setKey } from "#lib/originals/keys";
 import { getOriginal, listOriginals } from "#lib/originals/queries";
 import { originalsQuery } from "#lib/originals/schema";
 import { listObjects } from "#lib/storage/s3";
+import { afterNext } from "../support/meanwhile.ts";
 import { fingerprint, makePart, otherRecipient, recipient } from "../support/parts.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -54,6 +55,9 @@ describe.each(["postgres", "s3"])("a copy in %s", (where) => {
     const bobs = getCopies(bob);
     await expect(bobs.getPart(one)).rejects.toMatchObject(missing);
     await expect(getOriginal(bob, key("s"))).rejects.toMatchObject(missing);
+    expect((await listOriginals(bob, originalsQuery.parse({}))).originals).toEqual([]);
+    await deleteOriginal(bob, key("s"), operator);
+    await expect(getOriginal(userId, key("s"))).resolves.toMatchObject({ version });
     await expect(bobs.put("s", [one])).rejects.toMatchObject({ code: "parts_missing", missing: [one.sha256] });
     expect(await bobs.putPart(one)).toBe(true);
   });
@@ -264,6 +268,24 @@ test("an export is a tar archive with every file as it was sent, under names tha
     expect(await readdir(join(folder, "claude-code", name))).toHaveLength(parts.length + 1);
   }
   expect(await readdir(join(folder, "claude-code"))).toHaveLength(4);
+});
+
+test("an export counts as one of the user's, and ends with an error where it can't go on", async () => {
+  const part = makePart();
+  await putPart(part);
+  await put("s", [part]);
+  const read = async () => new Response(await exportOriginals(userId)).arrayBuffer();
+  const begun = await Promise.all(Array.from({ length: limits.reads.exportsPerUser }, () => exportOriginals(userId)));
+  await expect(read()).rejects.toMatchObject({ code: "overloaded" });
+  for (const stream of begun) await stream.cancel();
+  for (let n = 0; n <= limits.reads.exportsPerUser; n += 1) {
+    afterNext("from original where user_id", () => Promise.reject(new Error("no first page")));
+    await expect(exportOriginals(userId)).rejects.toThrow("no first page");
+  }
+  afterNext("select encode(used.sha256, 'hex')", () =>
+    pool().query("delete from original_part where user_id = $1", [userId]),
+  );
+  await expect(read()).rejects.toThrow("deleted while it was exported");
 });
 
 test("hashes of different users' parts do not meet", async () => {

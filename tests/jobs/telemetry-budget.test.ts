@@ -94,8 +94,7 @@ test.each(shapes.filter(([what]) => isLong || quick.has(what)))(
     let before = 0;
     let cost = 0;
     for (let round = 0; round <= count; round += 1) {
-      if (round === 1) before = await storedBytes(); // a table's first rows also create its maps of free space
-
+      if (round === 1) before = await storedBytes(); // a table's first rows also create its free space map
       const head = { schema: 1, deviceId: makeNoise(100), cliVersion: "1", platform: "p", arch: "a", command: "c" };
       const sent = { ...head, diagnostics: [], ...parts(round) };
       const submission = telemetryRequest.parse(sent);

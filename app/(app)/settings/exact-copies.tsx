@@ -1,6 +1,6 @@
 import { listTokens } from "#lib/auth/tokens";
 import { findKey } from "#lib/originals/keys";
-import { sumOriginals } from "#lib/originals/sql";
+import { sumOriginals } from "#lib/originals/queries";
 import { formatBytes } from "#lib/transcript/text";
 import { Fingerprint } from "../../components/fingerprint";
 import { Section } from "../../components/section";

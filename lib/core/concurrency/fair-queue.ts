@@ -36,6 +36,17 @@ export class FairQueue {
     // Callers that wait while a slot is free are not allowed to take it.
     if (this.#mayTake(userId)) this.#lend(userId);
     else await this.#wait(userId, kind, signal);
+    return this.#makeRelease(userId);
+  }
+
+  /** As `take`. @returns undefined instead of waiting */
+  takeFree(userId: string): (() => void) | undefined {
+    if (!this.#mayTake(userId)) return undefined;
+    this.#lend(userId);
+    return this.#makeRelease(userId);
+  }
+
+  #makeRelease(userId: string): () => void {
     let isHeld = true;
     return () => {
       if (isHeld) this.#release(userId);

@@ -8,7 +8,7 @@ import { fieldErrors } from "#lib/core/fields";
 import { parseJson } from "#lib/core/json";
 import { limits, maxPartBytes } from "#lib/core/limits";
 import { transaction } from "#lib/db/client";
-import { declaredLength, readBody, requireJsonType } from "#lib/http/body";
+import { declaredLength, readBody, requireIdentity, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";
@@ -32,11 +32,6 @@ const { headBytes, manifestBytes, manifestsPerMinutePerUser } = limits.originals
 /** The first line of the format; only the recipient can read the rest. */
 const ageMark = Buffer.from("age-encryption.org/v1\n");
 const isAgeFile = (bytes: Buffer) => ageMark.compare(bytes, 0, Math.min(ageMark.length, bytes.length)) === 0;
-
-function requireIdentity(request: Request): void {
-  if (!/^(?:identity)?$/i.test(request.headers.get("content-encoding")?.trim() ?? ""))
-    throw new SpoorError("unsupported_encoding");
-}
 
 /**
  * On disk when this returns.

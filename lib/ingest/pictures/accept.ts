@@ -5,7 +5,7 @@ import { sha256 as digest } from "#lib/core/digest";
 import { SpoorError } from "#lib/core/errors";
 import { limits, maxPictureBytes } from "#lib/core/limits";
 import { transaction } from "#lib/db/client";
-import { declaredLength, readBody } from "#lib/http/body";
+import { declaredLength, readBody, requireIdentity } from "#lib/http/body";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";
 import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
@@ -28,8 +28,7 @@ export async function findMissing(userId: string, hashes: string[]): Promise<str
  */
 export async function receivePicture(request: Request, userId: string, sha256: string): Promise<boolean> {
   const mediaType = readType(request.headers.get("content-type"));
-  if (!/^(?:identity)?$/i.test(request.headers.get("content-encoding")?.trim() ?? ""))
-    throw new SpoorError("unsupported_encoding");
+  requireIdentity(request);
   const maxBytes = maxPictureBytes();
   const declared = declaredLength(request, maxBytes);
   await requireRoom(userId, declared ?? 0, undefined);

@@ -1,9 +1,8 @@
 // A table lists objects until the store confirms their deletion, so that an interrupted one is resumed.
 import "server-only";
 import { prisma } from "#lib/db/client";
+import { findObjects } from "#lib/db/sql/bodies";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
-import { findPictureObjects } from "#lib/messages/pictures/sql";
-import { findPartObjects } from "#lib/originals/sql";
 import { getStorePrefix, parsePartKey, parsePictureKey, parseUploadKey } from "#lib/storage/objects";
 import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/storage/s3";
 
@@ -95,8 +94,10 @@ async function deleteOrphans(objects: StoredObject[], olderThanMs: number): Prom
     )
     .map(({ key }) => key);
   const uploads = await findKnownObjects(keys.flatMap((key) => parseUploadKey(key) ?? []));
-  const pictures = await findPictureObjects(keys.flatMap((key) => parsePictureKey(key) ?? []));
-  const parts = await findPartObjects(keys.flatMap((key) => parsePartKey(key) ?? []));
+  const pictureKeys = keys.flatMap((key) => parsePictureKey(key) ?? []);
+  const partKeys = keys.flatMap((key) => parsePartKey(key) ?? []);
+  const pictures = await findObjects("picture", pictureKeys);
+  const parts = await findObjects("original_part", partKeys);
   const orphans = keys.filter((key) => ![uploads, pictures, parts].some((known) => known.has(key)));
   await deleteObjects(orphans);
   return orphans.length;

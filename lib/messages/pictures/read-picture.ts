@@ -1,6 +1,7 @@
 import "server-only";
 import { notFound } from "#lib/core/errors";
-import { findPicture, readSlice } from "#lib/messages/pictures/sql";
+import { readSlice } from "#lib/db/sql/bodies";
+import { findPicture } from "#lib/messages/pictures/sql";
 import { readStored, sendInTurn } from "#lib/storage/bounded-read";
 import { unseal } from "#lib/storage/sealed";
 
@@ -15,7 +16,7 @@ export async function readPicture({ userId, traceId, turn, ...span }: PictureReq
     const picture = await findPicture(userId, traceId, sha256, span);
     if (!picture) throw notFound();
     const { mediaType, object, stored: bytes } = picture;
-    const read = (from: number, count: number) => readSlice(userId, sha256, from, count);
+    const read = (from: number, count: number) => readSlice("picture", { userId, sha256 }, from, count);
     const stored = await readStored(userId, { object, bytes }, read);
     if (!stored) throw notFound();
     return { mediaType, stored: unseal(stored) };

@@ -1,11 +1,9 @@
-// These statements run in transactions of `pg` (a job) or of Prisma (a deletion). SQL: sets of rows, row locks, and
-// slices of values.
+// These statements run in transactions of `pg` (a job) or of Prisma (a deletion). SQL: sets of rows, row locks.
 import "server-only";
 import { limits } from "#lib/core/limits";
 import { pool, type Queryable, transaction } from "#lib/db/client";
+import { decodeHashes } from "#lib/db/sql/bodies";
 import { run, type Transaction } from "#lib/db/sql/run";
-
-const decodeHashes = (hashes: string[]) => hashes.map((hash) => Buffer.from(hash, "hex"));
 
 /**
  * Reserves pictures that a client is about to refer to.
@@ -216,33 +214,6 @@ export async function hasStored(userId: string, traceId: string): Promise<boolea
     [userId, traceId],
   );
   return rows.length > 0;
-}
-
-/**
- * @param from first byte, counted from 1
- * @returns undefined if it is gone
- */
-export async function readSlice(
-  userId: string,
-  sha256: string,
-  from: number,
-  bytes: number,
-): Promise<Buffer | undefined> {
-  const { rows } = await pool().query<{ slice: Buffer | null }>(
-    "select substring(body from $3 for $4) as slice from picture where user_id = $1 and sha256 = $2",
-    [userId, Buffer.from(sha256, "hex"), from, bytes],
-  );
-  return rows[0]?.slice ?? undefined;
-}
-
-export async function findPictureObjects(pictures: { userId: string; sha256: string }[]): Promise<Set<string>> {
-  if (pictures.length === 0) return new Set();
-  const { rows } = await pool().query<{ object: string }>(
-    `select object from unnest($1::uuid[], $2::bytea[]) as given (user_id, sha256) join picture using (user_id, sha256)
-     where object is not null`,
-    [pictures.map(({ userId }) => userId), decodeHashes(pictures.map(({ sha256 }) => sha256))],
-  );
-  return new Set(rows.map(({ object }) => object));
 }
 
 const batch = { pictures: 20, users: 20 };

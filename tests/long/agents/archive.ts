@@ -34,7 +34,7 @@ type ClientRun = {
   token: string;
   cwd: string;
   words: string[];
-  /** What is typed, or piped. */
+  /** It is typed, or piped. */
   input?: string;
   env?: Record<string, string>;
 };

@@ -1,4 +1,4 @@
-// How each agent goes on with a session by its id, and where its requests and files have the conversation.
+// Agents differ in how they continue a session, and where their requests and files have the conversation.
 import { type Agent, agents } from "../agents/agents.ts";
 
 export type Resumable = Agent & {
@@ -7,7 +7,7 @@ export type Resumable = Agent & {
   list: "messages" | "input" | "contents";
   /** Its sessions' folders below the home folder. */
   folders: string[];
-  /** How many messages it writes anew for each request, from the folder that it is in. */
+  /** It writes this many messages anew for each request, from the folder that it is in. */
   own?: number;
   resume: (prompt: string, id: string) => string[];
   /** A session can be made of the archive alone. */

@@ -1,4 +1,4 @@
-// What must be noticed, done to a session's files.
+// Changes a session's files in ways that must be noticed.
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { secret } from "../agents/scenes.ts";

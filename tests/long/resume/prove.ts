@@ -51,9 +51,9 @@ class Proving {
   #token = "";
   #phrase = "";
   #id = "";
-  /** What the first machine's next request began with. */
+  /** The first machine's next request began with these. */
   #expected: string[] = [];
-  /** What the second machine asked. */
+  /** The second machine asked these. */
   #asked: Exchange[] = [];
 
   constructor(agent: Resumable, command: string, archive: Archive, folder: string) {
@@ -181,7 +181,9 @@ class Proving {
   async #countPush(machine: Machine, asked: Exchange[]): Promise<string | undefined> {
     const before = await this.#sum();
     await this.#spoor(machine, ["originals", "on", "--yes"]);
-    await this.#spoor(machine, ["push", "--yes"]);
+    const pushed = await this.#spoor(machine, ["push", "--yes"]);
+    const { refused } = pushed.originals as { refused: number };
+    if (refused > 0) return `${refused} copies were refused`;
     const after = await this.#sum();
     const added = asked.flatMap(({ answer }) => answer ?? []).map(({ tokens }) => tokens);
     const tokens = added.reduce((sum, one) => sum + one.input + one.cacheRead + one.output + one.reasoning, 0);

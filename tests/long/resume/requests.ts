@@ -1,4 +1,4 @@
-// What a request says of a conversation, byte for byte.
+// Reads a conversation out of requests, byte for byte.
 import type { Exchange } from "../agents/standin.ts";
 
 /** Each message's bytes, one character for each. @param list the field that has them */

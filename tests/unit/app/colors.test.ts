@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { getAgentColor } from "../../../app/components/values/agent-icon.tsx";
 
 type Color = [red: number, green: number, blue: number];
 type Theme = "light" | "dark";
@@ -19,7 +20,7 @@ const tokens = new Map(
 
 /** In linear light, from 0 to 1. */
 function linear(name: string, theme: Theme): Color {
-  const hex = tokens.get(name)?.[theme] ?? "";
+  const hex = tokens.get(name)?.[theme] || expect.fail(`no color ${name}`);
   return [1, 3, 5].map((at) => {
     const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
@@ -82,6 +83,7 @@ function oklab(color: Color): Color {
 
 const distance = (one: Color, other: Color) => Math.hypot(...one.map((value, at) => value - (other[at] ?? 0)));
 
+const agents = ["claude-code", "codex", "cursor", "gemini", "copilot", "opencode", "kilo", "cline", "windsurf", "qwen"];
 const themes = ["light", "dark"] as const;
 const surfaces = ["page", "block", "overlay", "tint"];
 const inks = [
@@ -104,6 +106,17 @@ test.each(themes)("%s text has enough contrast on every surface", (theme) => {
       .filter(({ ratio }) => ratio < 4.5),
   );
   expect(low).toEqual([]);
+});
+
+test.each(themes)("%s text has enough contrast on what was found or changed", (theme) => {
+  for (const ground of ["match", "added", "added-word", "removed", "removed-word"])
+    expect(contrast(linear("text", theme), linear(ground, theme)), ground).toBeGreaterThan(4.5);
+});
+
+test("every agent has a color", () => {
+  const classes = agents.map(getAgentColor);
+  expect(classes.filter((name) => !tokens.has(name))).toEqual([]);
+  expect(new Set(classes)).toEqual(new Set([...tokens.keys()].filter((name) => name.startsWith("agent-"))));
 });
 
 test.each(themes)("%s series of charts are told apart by every eye, and from the page", (theme) => {

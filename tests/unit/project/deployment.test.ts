@@ -150,6 +150,12 @@ test("the Dockerfile's image runs as nobody, with a health check that is a route
   for (const [, name = ""] of variables.matchAll(/(\w+)=/g)) expect(name in environment).toBe(true);
 });
 
+test("the image has the license of the fonts in it", () => {
+  const [license = ""] = globSync("app/fonts/*.txt");
+  expect(read(license)).toContain("SIL OPEN FONT LICENSE");
+  expect(dockerfile).toMatch(new RegExp(`^COPY --from=build /src/${license} `, "m"));
+});
+
 test("the service starts a file that exists with Node itself, and is given time to drain", () => {
   const unit = read("deploy/spoor.service");
   const [, node, script = ""] = /^ExecStart=(\S+) (\S+)$/m.exec(unit) ?? [];

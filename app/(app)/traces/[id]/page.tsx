@@ -41,21 +41,22 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
-  const [trace, { segment, talk, opened }, kin, circumstances, evidence] = await Promise.all([
+  const [trace, copy, standing, { segment, talk, opened }, kin, circumstances, evidence] = await Promise.all([
     ownTrace(id),
+    ownTrace(id).then((trace) => describeOriginal(user.id, trace)),
+    ownTrace(id).then((trace) => readStanding(user.id, trace)),
     readView(user.id, id, query),
     readFamilyKin(user.id, id),
     readCircumstances(user.id, id),
     ownTrace(id).then(({ metadata }) => readEvidence(user.id, id, metadata?.repository)),
   ]);
-  const copy = await describeOriginal(user.id, { source: trace.source, sourceId: trace.sourceId });
   const resume = listResumeWays(trace, Boolean(copy));
-  const standing = await readStanding(user.id, trace);
   const filter = parseFilter(query);
   const facts = (
     <>
       <TraceFacts
         trace={trace}
+        copy={copy}
         kin={{ ...kin, own: sumOwn(trace) }}
         circumstances={circumstances}
         branches={evidence.branches}

@@ -13,14 +13,15 @@ import { formatQuantity } from "../../../../components/values/figures";
 import { findingsHref } from "../../../findings/params";
 import { listHref } from "../../hrefs";
 import { Actions } from "./actions";
-import { ExactCopy } from "./copy";
 import { Details } from "./details";
+import { type Copy, ExactCopy } from "./exact-copy";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import { HeadFigures, Title } from "./head";
 import type { ResumeWay } from "./resume";
 
 type Props = {
   trace: Trace;
+  copy: Copy | undefined;
   kin: FamilyNumbers;
   circumstances: Circumstances;
   branches: Evidence["branches"];
@@ -28,7 +29,7 @@ type Props = {
   deleting: React.ReactNode;
 };
 
-export function TraceFacts({ trace, kin, circumstances, branches, resume, deleting }: Props) {
+export function TraceFacts({ trace, copy, kin, circumstances, branches, resume, deleting }: Props) {
   return (
     <div className="session-head">
       <Title text={trace.shortTitle || "Untitled session"} whole={trace.title} />
@@ -51,7 +52,7 @@ export function TraceFacts({ trace, kin, circumstances, branches, resume, deleti
       )}
       {kin.origin && <OriginLine origin={kin.origin} />}
       {kin.family && <FamilyFacts traceId={trace.id} own={kin.own} family={kin.family} />}
-      <ExactCopy trace={trace} />
+      {copy && <ExactCopy traceId={trace.id} copy={copy} />}
       {deleting}
     </div>
   );

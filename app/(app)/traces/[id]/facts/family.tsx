@@ -14,23 +14,20 @@ import { formatMilliseconds } from "../../../../components/values/date-format";
 import { formatCompact, formatQuantity } from "../../../../components/values/figures";
 import { formatMoney } from "../../../../components/values/money";
 import { listHref } from "../../hrefs";
-import { formatFamilyCounts } from "../../list/families";
+import { formatFamilyCounts, toOriginLink } from "../../list/families";
 import { countTokens, describeTier } from "../../list/spent";
 
 export type FamilyNumbers = { own: FamilySums; origin: Origin | undefined; family: Family | undefined };
 
-const untitled = "an untitled session";
-
-export function OriginLine({ origin: { relation, parentId, title, position } }: { origin: Origin }) {
-  const words: Record<Relation, string> = { subagent: "Sub-agent of", fork: "Forked from", continuation: "Continues" };
-  const at = position === null ? "" : `?at=${position}`;
+export function OriginLine({ origin }: { origin: Origin }) {
+  const { words, title, href } = toOriginLink(origin);
   return (
     <p className="text-code">
-      <span className="text-muted">{words[relation]}</span>{" "}
-      <a href={`/traces/${parentId}${at}`} className="link break-words">
-        {title ?? untitled}
+      <span className="text-muted">{words}</span>{" "}
+      <a href={href} className="link break-words">
+        {title}
       </a>
-      {position !== null && <span className="text-muted"> at message {position}</span>}
+      {origin.position !== null && <span className="text-muted"> at message {origin.position}</span>}
     </p>
   );
 }
@@ -45,7 +42,7 @@ export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Fa
         <p className="text-code">
           <span className="text-muted">Continued in</span>{" "}
           <a href={`/traces/${next.id}`} className="link break-words">
-            {next.title ?? untitled}
+            {next.title ?? "an untitled session"}
           </a>
         </p>
       )}

@@ -90,7 +90,6 @@ const describeTiers = (models: ModelUse[]): string[] =>
 
 type TitleProps = { text: string; whole?: string | null };
 
-/** Two lines; the toolbar shows it once this one has scrolled away. */
 export function Title({ text, whole }: TitleProps) {
   return (
     <h1 title={whole || text} data-title="">

@@ -102,7 +102,6 @@ export function Toolbar({
   );
 }
 
-/** The head's title is above the window's visible part. */
 function useIsTitlePast(): boolean {
   const [isPast, setPast] = useState(false);
   useEffect(() => {

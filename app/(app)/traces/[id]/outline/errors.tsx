@@ -4,7 +4,6 @@ import type { Failure, Outline } from "#lib/transcript/outline";
 import { formatCount } from "../../../../components/values/figures";
 import { Pick, type Picks } from "./pick";
 
-/** Grouped by their messages, each with the calls below it. */
 export const Errors = memo(function Errors({ errors, onPick }: { errors: Outline["errors"] } & Picks) {
   if (errors.length === 0) return <p className="p-3 text-code text-muted">Nothing failed.</p>;
   return (

@@ -1,6 +1,4 @@
-import { requireUser } from "#lib/auth/guards";
-import { describeOriginal } from "#lib/originals/queries";
-import type { Trace } from "#lib/traces/queries";
+import type { describeOriginal } from "#lib/originals/queries";
 import { formatBytes } from "#lib/transcript/text";
 import { Fingerprint } from "../../../../components/fingerprint";
 import { Form } from "../../../../components/forms/form";
@@ -8,10 +6,9 @@ import { formatQuantity } from "../../../../components/values/figures";
 import { Time } from "../../../../components/values/time";
 import { deleteCopyAction } from "./delete-actions";
 
-export async function ExactCopy({ trace: { id, source, sourceId } }: { trace: Trace }) {
-  const user = await requireUser(`/traces/${id}`);
-  const copy = await describeOriginal(user.id, { source, sourceId });
-  if (!copy) return null;
+export type Copy = NonNullable<Awaited<ReturnType<typeof describeOriginal>>>;
+
+export function ExactCopy({ traceId, copy }: { traceId: string; copy: Copy }) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-code">
       <p id="exact-copy" title={`${formatBytes(copy.storedBytes)}, from ${copy.machine}`}>
@@ -20,7 +17,7 @@ export async function ExactCopy({ trace: { id, source, sourceId } }: { trace: Tr
       </p>
       <Form
         action={deleteCopyAction}
-        hidden={{ id }}
+        hidden={{ id: traceId }}
         submit="Delete copy"
         describedBy="exact-copy"
         question="Delete the exact copy? The session stays here. If its files are gone, it can't be resumed exactly."
