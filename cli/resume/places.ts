@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { escapePattern } from "../../common/escape-pattern.ts";
 import { asFields } from "../adapters/values.ts";
 import { CommandError } from "../errors.ts";
 import { listFolder } from "../files/discovery.ts";
@@ -13,8 +14,6 @@ export type Places = {
   /** Returns the path to restore to. */
   move(path: string): string;
 };
-
-const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 const maxNameLength = 200;
 

@@ -1,3 +1,4 @@
+import { escapePattern } from "#common/escape-pattern";
 import { isCredible } from "#common/secrets/credible";
 import { unreadKind } from "#common/secrets/effort";
 import { kinds, marks } from "#common/secrets/kinds";
@@ -7,8 +8,6 @@ import { changeTexts, type DeepValues } from "#common/secrets/mask";
 const contextKinds = new Set(
   kinds.filter(({ forms, id }) => forms.length === 0 && id !== unreadKind).map(({ id }) => id),
 );
-/** `RegExp.escape` is missing in Node 20, on which the client runs. */
-const escapePattern = (value: string): string => value.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 const maxEchoes = 200;
 
 /** Masks values that their context identified as secrets wherever else they occur in the same session. */

@@ -1,3 +1,4 @@
+import { escapePattern } from "#common/escape-pattern";
 import { maskForOthers, maskValueForOthers } from "#common/secrets/mask";
 import { eachInSlices } from "#lib/core/concurrency/slices";
 import { beginsAfter, nameCharacter, withoutHomes } from "#lib/masking/home-folders";
@@ -106,7 +107,7 @@ export function readHiddenNames(trace: { machine: string | null; project?: unkno
 /** `ps` cuts long names to seven letters. */
 const findOwnerColumn = (name: string) =>
   new RegExp(
-    String.raw`(?<=(?:^|\n|\\n|")[ \t]{0,8}(?:\d{1,8}[ \t]{1,4})?)(?:${RegExp.escape(name)}|${RegExp.escape(name.slice(0, 7))}\+)(?=[ \t]*(?:$|[\r\n"]|\\[nrt]|:[ \t])|[ \t]{2}|\t|[ \t](?:\d|pts|tty|console|:))`,
+    String.raw`(?<=(?:^|\n|\\n|")[ \t]{0,8}(?:\d{1,8}[ \t]{1,4})?)(?:${escapePattern(name)}|${escapePattern(name.slice(0, 7))}\+)(?=[ \t]*(?:$|[\r\n"]|\\[nrt]|:[ \t])|[ \t]{2}|\t|[ \t](?:\d|pts|tty|console|:))`,
     "g",
   );
 
@@ -118,7 +119,7 @@ const wordBegins = beginsAfter(String.raw`${nameCharacter}\-`);
 
 function withoutWord(text: string, word: string, shown: string): string {
   if (!text.includes(word)) return text;
-  const escaped = RegExp.escape(word);
+  const escaped = escapePattern(word);
   return text.replaceAll(new RegExp(`${escaped}(?![${nameCharacter}-])(?<=${wordBegins}${escaped})`, "gu"), shown);
 }
 

@@ -1,6 +1,7 @@
 // The npm package of the server: what the build made, with all that it needs to run, and PostgreSQL as optional packages.
 import { chmod, copyFile, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
+import { escapePattern } from "#common/escape-pattern";
 import { packFolder } from "#server/build/pack-client";
 
 const name = "spoor-server";
@@ -87,7 +88,7 @@ async function externals(): Promise<string[]> {
 async function nameExternals(folder: string, names: string[]): Promise<void> {
   const plain = new Map(names.map((one) => [one, one.replace(/-[0-9a-f]{16}$/, "")]));
   if (plain.size === 0) return;
-  const any = new RegExp([...plain.keys()].map(RegExp.escape).join("|"), "g");
+  const any = new RegExp([...plain.keys()].map(escapePattern).join("|"), "g");
   for (const path of (await filesBelow(folder)).filter((one) => /\.[cm]?js$/.test(basename(one)))) {
     const text = await readFile(path, "utf8");
     const named = text.replace(any, (one) => plain.get(one) ?? one);

@@ -1,3 +1,4 @@
+import { escapePattern } from "#common/escape-pattern";
 import {
   combining,
   findWordEnd,
@@ -122,7 +123,7 @@ function exactPattern(piece: string, isExact: boolean): string {
   if (piece === "_" && !isExact) return "_?";
   return piece
     .split(/(\s+|['‘’])/)
-    .map((part) => (/^\s/.test(part) ? "\\s+" : /^['‘’]/.test(part) ? "['‘’]" : RegExp.escape(part)))
+    .map((part) => (/^\s/.test(part) ? "\\s+" : /^['‘’]/.test(part) ? "['‘’]" : escapePattern(part)))
     .join("");
 }
 

@@ -1,4 +1,5 @@
 // Every expression runs in linear time: a title's first characters are bounded, and so is what each expression takes.
+import { escapePattern } from "#common/escape-pattern";
 import { withoutOpening } from "#lib/transcript/titles/opening";
 
 const maxLooked = 600;
@@ -144,7 +145,7 @@ function sentenceCase(original: string, title: string): string {
     return sentenceCase("", type === "fix" && !/^fix/i.test(rest) ? `fix ${rest}` : rest);
   }
   const [word = ""] = /^[^\s,;:!?]+/.exec(title) ?? [];
-  const isCode = new RegExp(`^\\W{0,6}\`${RegExp.escape(word)}`).test(original);
+  const isCode = new RegExp(`^\\W{0,6}\`${escapePattern(word)}`).test(original);
   if (isCode || lowerNames.has(word) || !/^\p{Ll}[\p{Ll}'’]*(?:-\p{Ll}+)*\.?$/u.test(word)) return title;
   const [first = ""] = title;
   const upper = first.toUpperCase();

@@ -171,11 +171,17 @@ async function trySessions(stranger: Stranger, place: Place, check: Check): Prom
   check(`it sends a session${pushed.code === 0 ? "" : `: ${pushed.output}${pushed.errors}`}`, pushed.code === 0);
   const { accounts } = JSON.parse(await readFile(join(stranger.home, ".config/spoor/settings.json"), "utf8"));
   const headers = { Authorization: `Bearer ${accounts[url].token}` };
-  const { traces } = await (await fetch(`${url}/api/traces`, { headers })).json();
+  const { traces = [], detail } = await (await fetch(`${url}/api/traces`, { headers })).json();
+  check(`the API lists sessions${detail ? `: ${detail}` : ""}`, detail === undefined);
   const [found] = traces;
   check("the API lists it", traces.length === 1 && found.title === session.title);
   const read = await fetch(`${url}/api/traces/${found.id}/messages`, { headers });
   check("and returns its messages", (await read.json()).messages.length === session.messages.length);
+  const masked = await fetch(`${url}/api/traces/${found.id}/export.md?masked=all`, { headers });
+  check("and exports it with secrets hidden", masked.status === 200 && (await masked.text()).includes(session.title));
+  const query = new URLSearchParams({ q: `"${session.title}"`, order: "best" });
+  const search = await fetch(`${url}/traces?${query}`, { headers: { Cookie } });
+  check("a search for a phrase has a page", search.status === 200);
   const reader = await fetch(`${url}/traces/${found.id}`, { headers: { Cookie } });
   check("the browser reads it", reader.status === 200 && (await reader.text()).includes(session.title));
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { escapePattern } from "#common/escape-pattern";
 
 /** A test file as docs/security.md names it, with the titles of its tests that follow: `api/device`: "…", "…" */
 const reference =
@@ -12,6 +13,6 @@ test("every test that docs/security.md names exists", async () => {
   for (const [, file, titles = ""] of references) {
     const source = (await readFile(`tests/${file}.test.ts`, "utf8")).replaceAll(/test\(\s+/g, "test(");
     for (const [, title = ""] of titles.matchAll(/"([^"]+)"/g))
-      expect(source, file).toMatch(new RegExp(`[tT]est\\("${RegExp.escape(title)}`));
+      expect(source, file).toMatch(new RegExp(`[tT]est\\("${escapePattern(title)}`));
   }
 });
