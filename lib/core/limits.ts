@@ -179,7 +179,7 @@ export const limits = {
     viewName: 64,
     marksBytes: 128 * KiB,
     projectName: 128,
-    /** Of one user in one process. */
+    /** Counted per user and process. */
     growthStreams: 24,
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,

@@ -1,7 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
-import type { StoredReport } from "#lib/telemetry/report";
-import { splitReport } from "#lib/telemetry/report";
+import { type StoredReport, splitReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
 export async function sendReport(

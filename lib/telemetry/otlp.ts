@@ -10,8 +10,7 @@ import { JsonLogsSerializer, LogsExporterMetricsHelper } from "@opentelemetry/ot
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { LoggerProvider, type ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
-import type { StoredReport } from "#lib/telemetry/report";
-import { splitReport } from "#lib/telemetry/report";
+import { type StoredReport, splitReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
 function toLogRecords(report: StoredReport): ReadableLogRecord[] {

@@ -1,6 +1,5 @@
 import "server-only";
-import type { Sharing } from "#lib/masking/for-others";
-import { isWithin, readHiddenNames } from "#lib/masking/for-others";
+import { isWithin, readHiddenNames, type Sharing } from "#lib/masking/for-others";
 import { makeHider } from "#lib/masking/mask-pieces";
 import { readMessages } from "#lib/messages/read-messages";
 import type { Message } from "#lib/messages/schema";

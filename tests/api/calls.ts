@@ -35,7 +35,7 @@ export const routes: Route[] = [...Map.groupBy(operations, ({ path }) => path)].
 export const fillPath = (path: string, values: Record<string, string> = {}) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? crypto.randomUUID());
 
-/** Where a call needs a condition, the one of its example. */
+/** Returns the condition of a call's example, if it needs one. */
 export function getCondition({ about }: Operation): Record<string, string> {
   const { "If-None-Match": condition } = about.headers ?? {};
   return condition ? { "If-None-Match": condition.example } : {};

@@ -38,7 +38,7 @@ const [folder, file, remote] = [
 ];
 const planted = [secret, "zyxdevice", "zyxadalovelace", "zyxprojectname", "zyxfile", "zyxremote"];
 const { secret: identity, recipient } = await createIdentity();
-/** A readable or encoded copy would contain these. */
+/** The planted texts, and their Base64, as an encoding would leave them. */
 const forms = planted.flatMap((text) => [text, Buffer.from(text).toString("base64").slice(0, -4)]);
 
 /** A session's files in the client's own format. */

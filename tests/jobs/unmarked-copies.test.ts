@@ -96,3 +96,22 @@ test.each(seeds)("family %i: every message counts once, whatever is sent, grows 
   }
   await expectSameAnew();
 });
+
+test("the messages of 160 copies count once, in time that grows with their number", async () => {
+  const began = Date.parse("2026-03-02T10:00:00.123Z");
+  const messages = Array.from({ length: 60 }, (_, position) => ({
+    ...{ position, content: `${position}`, role: position % 2 === 0 ? "user" : "assistant" },
+    createdAt: new Date(began + position * 1000).toISOString(),
+    metadata: position % 2 === 0 ? {} : { requestId: `r${position}`, usage: { inputTokens: 5, outputTokens: 1 } },
+  }));
+  const copies = Array.from({ length: 160 }, (_, copy) => ({
+    ...{ source: "claude-code", sourceId: `s${copy}`, messages },
+    createdAt: new Date(began + copy).toISOString(),
+  }));
+  await send(...copies);
+  const start = performance.now();
+  expect(await accountTraces(60)).toBe(copies.length);
+  expect(performance.now() - start).toBeLessThan(15_000);
+  const { rows } = await pool().query("select sum(messages)::int as messages from trace_usage");
+  expect(rows[0].messages).toBe(messages.length);
+});

@@ -205,33 +205,41 @@ const copiedAnswer = (place: string, order: "asc" | "desc") => `(
     where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
     order by answer.position ${order} limit 1)`;
 
-/** Selects the older sessions that have one of a session's first answers, too. */
-const originals = `
-  select distinct younger.id, older.id as original from ${given}
-  join trace as younger on younger.user_id = $1::uuid and younger.id = given.id
-  cross join lateral ${firstAnswers("given.id")} as first
-  cross join lateral ${withAnswer("first.key")} as same
-  join trace as older on older.user_id = $1::uuid and older.id = same.trace_id
-  where (older.created_at, older.id) < (younger.created_at, younger.id)`;
+const age = (trace: string) => `(
+  select created_at, id from trace where trace.user_id = $1::uuid and trace.id = ${trace} limit 1)`;
 
-/** Selects the messages that such an older session has, too. A window never joins all messages with all. */
+/** Selects each session's older sessions with one of its first answers, the oldest first. */
+const originals = `
+  select pair.id, array_agg(older.id order by older.created_at, older.id) as older from (
+    select distinct given.id, same.trace_id as original from ${given}
+    cross join lateral ${firstAnswers("given.id")} as first
+    cross join lateral ${withAnswer("first.key")} as same where same.trace_id <> given.id
+  ) as pair
+  cross join lateral ${age("pair.id")} as younger
+  cross join lateral ${age("pair.original")} as older
+  where (older.created_at, older.id) < (younger.created_at, younger.id) group by 1`;
+
+/** Selects the messages that such an older session has, too. Pairs of sessions would read messages once per pair. */
 const unmarked = `
   with originals as materialized (${originals})
-  select id, position from (
-    select side.id, position, side.is_own,
-      bool_or(not side.is_own) over (
-        partition by side.id, message.created_at, role, hashtextextended(content, 0)) as is_copied
-    from (select id, id, true from originals union select id, original, false from originals) as side (id, trace_id, is_own)
-    join message on message.user_id = $1::uuid and message.trace_id = side.trace_id and message.created_at is not null
-      and (side.is_own or message.metadata->>'replayed' is distinct from 'true')
-  ) as sides where is_own and is_copied`;
+  select same.id, unnest(positions) as position from (
+    select id, positions, array_agg(id) filter (where is_unmarked) over (partition by created_at, role, hash) as holders
+    from (
+      select side.id, message.created_at, role, hashtextextended(content, 0) as hash, array_agg(position) as positions,
+        bool_or(message.metadata->>'replayed' is distinct from 'true') as is_unmarked
+      from (select id from originals union select unnest(older) from originals) as side
+      join message on message.user_id = $1::uuid and message.trace_id = side.id and message.created_at is not null
+      group by 1, 2, 3, 4
+    ) as written
+  ) as same join originals on originals.id = same.id and older && holders`;
 
 /**
  * A copied message counts where its answer does, if its client marked it, and else in the oldest session. Only traces that
  * begin with copies need this check, which reads metadata from out-of-line storage.
  */
 const own = `${timed}
-  and (message.trace_id, message.position) not in (${unmarked})
+  and not exists (select from (${unmarked}) as copied
+    where copied.id = message.trace_id and copied.position = message.position)
   and (message.metadata->>'replayed' is distinct from 'true'
     or not coalesce(trace.metadata ?| array['forkedFrom', 'parent', 'continues'], false) or coalesce(
       case when message.role = 'user' then ${copiedAnswer("> message.position", "asc")} end,

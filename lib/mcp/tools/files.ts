@@ -6,8 +6,7 @@ import { listTouching } from "#lib/files/files";
 import { AgentAnswer, changedLines, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { named } from "#lib/mcp/quote";
-import type { Tool } from "#lib/mcp/tools/tool";
-import { narrowing, page, within } from "#lib/mcp/tools/tool";
+import { narrowing, page, type Tool, within } from "#lib/mcp/tools/tool";
 
 const input = z.object({
   path: exactText(1, 1024).describe("The end of the file's path, such as retry.ts or src/retry.ts."),

@@ -2,8 +2,7 @@ import "server-only";
 import { z } from "zod";
 import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
-import type { Tool } from "#lib/mcp/tools/tool";
-import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
+import { narrowing, page, type Tool, toFilter, within } from "#lib/mcp/tools/tool";
 import { listTraces } from "#lib/traces/queries";
 import { formatQuantity } from "#lib/transcript/text";
 

@@ -8,8 +8,7 @@ import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { type FoundMessages, findSessions, splitWords } from "#lib/mcp/find-sessions";
 import { named, quotation } from "#lib/mcp/quote";
 import { cutExcerpt } from "#lib/mcp/talk";
-import type { Tool } from "#lib/mcp/tools/tool";
-import { narrowing, page, toFilter, within } from "#lib/mcp/tools/tool";
+import { narrowing, page, type Tool, toFilter, within } from "#lib/mcp/tools/tool";
 import { readMessagesAt } from "#lib/messages/read-messages";
 import { formatQuantity } from "#lib/transcript/text";
 

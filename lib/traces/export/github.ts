@@ -1,6 +1,5 @@
 import "server-only";
-import type { Sharing } from "#lib/masking/for-others";
-import { forOthers, readHiddenNames } from "#lib/masking/for-others";
+import { forOthers, readHiddenNames, type Sharing } from "#lib/masking/for-others";
 import { makeHider } from "#lib/masking/mask-pieces";
 import { visitMessages } from "#lib/messages/read-messages";
 import type { Message } from "#lib/messages/schema";

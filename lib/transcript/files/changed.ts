@@ -1,6 +1,5 @@
 import type { Call, ToolResult } from "#lib/transcript/call";
-import type { Effort, LineCounts } from "#lib/transcript/files/line-diff";
-import { countChange, newEffort } from "#lib/transcript/files/line-diff";
+import { countChange, type Effort, type LineCounts, newEffort } from "#lib/transcript/files/line-diff";
 import {
   countPatch,
   type FilePatch,
